@@ -1,0 +1,38 @@
+"""Featloom finds the features that make small, fast, readable models accurate on symbolic data.
+
+The public names load when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("featloom")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"
+
+_HOME = {
+    "NominalTable": "featloom.data.table",
+    "FeatureMatrix": "featloom.data.matrix",
+    "FeaturePlan": "featloom.features.plan",
+    "Template": "featloom.features.template",
+    "read": "featloom.data.readers",
+    "read_table": "featloom.data.readers",
+    "read_conll": "featloom.data.readers",
+    "read_conllu": "featloom.data.readers",
+    "ConjunctionInducer": "featloom.methods.induction",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'featloom' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,164 @@
+"""Sparse binary rows × features, with names and families.
+
+A feature's family is the template it is a value of: the family of ``PrevWord=in`` is
+``PrevWord``.  A family is single-valued when no row holds two of its features (a column of a
+table), multi-valued otherwise (the words of a context).  Two values of a single-valued family
+never meet, so they are never conjoined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.kernels.rows import families_that_repeat
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMatrix:
+    """Binary features of rows.
+
+    Parameters
+    ----------
+    indptr, indices : the rows, as in a CSR matrix; the features of a row ascend.
+    names : a name for each feature.
+    family_of : int32, for each feature the code of its family.
+    families : names of the families.
+    single_valued : for each family, whether no row holds two of its features.
+    labels, classes, groups, group_names : as in :class:`NominalTable`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> X = csr_matrix([[1, 0, 1], [0, 1, 1]])
+    >>> matrix = FeatureMatrix.from_csr(X, names=["Prev=in", "Prev=at", "CAP"])
+    >>> matrix.families
+    ('Prev', 'CAP')
+    >>> matrix.row_names(0)
+    ['Prev=in', 'CAP']
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    names: Sequence[str]
+    family_of: np.ndarray
+    families: tuple[str, ...]
+    single_valued: np.ndarray
+    labels: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
+    target: str = ""
+    groups: np.ndarray | None = None
+    group_names: tuple[str, ...] = ()
+    source: str = field(default="", compare=False)
+
+    @classmethod
+    def from_csr(
+        cls,
+        X,
+        *,
+        names: Sequence[str] | None = None,
+        feature_groups: Sequence[str] | None = None,
+        **fields,
+    ) -> FeatureMatrix:
+        """Check a scipy sparse matrix or array of zeros and ones, and find its families.
+
+        Families are ``feature_groups`` (a name for each feature) where given, else what stands
+        before the first "=" of each name.
+        """
+        X = sparse.csr_matrix(X)
+        check_binary(X)
+        X.sum_duplicates()
+        X.sort_indices()
+        if X.data.size and not X.data.all():
+            X.eliminate_zeros()
+        n_features = X.shape[1]
+        if names is None:
+            names = [f"x{j}" for j in range(n_features)]
+        elif len(names) != n_features:
+            raise InputError(f"{len(names)} feature names for {n_features} features")
+        if feature_groups is None:
+            feature_groups = [name.partition("=")[0] for name in names]
+        elif len(feature_groups) != n_features:
+            raise InputError(f"{len(feature_groups)} feature groups for {n_features} features")
+        family_of, families = _number(feature_groups)
+        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+        repeats = families_that_repeat(indptr, indices, family_of, len(families))
+        return cls(indptr, indices, names, family_of, families, ~repeats, **fields)
+
+    @classmethod
+    def from_table(cls, table: NominalTable) -> FeatureMatrix:
+        """One feature for each value of each column, named ``column=value``; unknown: none."""
+        sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        known = table.codes > 0
+        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
+        indices = (table.codes + (starts[:-1] - 1))[known].astype(np.int32)
+        names = [
+            f"{column}={value}"
+            for column, vocabulary in zip(table.columns, table.vocabularies, strict=True)
+            for value in vocabulary
+        ]
+        return cls(
+            indptr,
+            indices,
+            names,
+            np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+            table.columns,
+            np.ones(len(sizes), dtype=bool),
+            labels=table.labels,
+            classes=table.classes,
+            target=table.target,
+            groups=table.groups,
+            group_names=table.group_names,
+            source=table.source,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, len(self.names)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def row_names(self, row: int) -> list[str]:
+        """The names of the features of one row."""
+        return [self.names[j] for j in self.indices[self.indptr[row] : self.indptr[row + 1]]]
+
+    def to_csr(self, dtype=np.float64) -> sparse.csr_matrix:
+        """The same as a scipy matrix of ones."""
+        ones = np.ones(len(self.indices), dtype=dtype)
+        return sparse.csr_matrix((ones, self.indices, self.indptr), shape=self.shape)
+
+    def take(self, rows: np.ndarray) -> FeatureMatrix:
+        """The given rows (indices or a mask), with the same features."""
+        part = self.to_csr(np.int8)[rows]
+        return replace(
+            self,
+            indptr=part.indptr.astype(np.int64),
+            indices=part.indices.astype(np.int32),
+            labels=None if self.labels is None else self.labels[rows],
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+
+def check_binary(X: sparse.csr_matrix) -> None:
+    """Refuse values other than 0 and 1, and say where the first one is."""
+    wrong = np.flatnonzero((X.data != 0) & (X.data != 1))
+    if wrong.size:
+        place = wrong[0]
+        row = int(np.searchsorted(X.indptr, place, side="right")) - 1
+        raise InputError(
+            f"row {row}, feature {X.indices[place]} has the value {X.data[place]}; "
+            "features must be binary (0 or 1)"
+        )
+
+
+def _number(names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    order: dict[str, int] = {}
+    codes = np.fromiter((order.setdefault(n, len(order)) for n in names), np.int32, len(names))
+    return codes, tuple(order)

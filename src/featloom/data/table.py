@@ -1,0 +1,150 @@
+"""A table of symbols: one integer code a column and row, and a vocabulary a column.
+
+Code 0 of every column means "unknown": a value that was missing, or that was not seen when the
+vocabulary was made.  Values are numbered from 1 in order of first appearance, classes from 0 in
+order of first appearance.  A label of -1 means that the row has none.
+
+Beside the columns a table carries structure where there is any: sequence bounds, heads of
+dependency trees, groups (documents) and tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from featloom.data.encoding import encode, encode_with
+from featloom.errors import InputError
+
+UNKNOWN = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NominalTable:
+    """Symbolic columns as integer codes.
+
+    Parameters
+    ----------
+    columns : names of the columns, all different.
+    codes : int32 array of shape (rows, columns), each column contiguous in memory.
+    vocabularies : for each column its values; the value of code ``c`` is ``vocabularies[j][c - 1]``.
+    labels : int32 class codes, -1 where a row has no label; or None.
+    classes : names of the classes.
+    target : name of the column that the labels came from.
+    sequence_bounds : int64 offsets of the sequences, one more than there are; or None.
+    heads : int32, for each row the position of its head in the sequence (0 = root); or None.
+    groups, tasks : int32 codes into ``group_names`` and ``task_names``; or None.
+
+    Examples
+    --------
+    >>> table = NominalTable.from_columns(
+    ...     {"letter": ["c", "c", "k"], "next": ["a", "e", "a"]}, labels=["K", "S", "K"])
+    >>> table.codes.tolist()
+    [[1, 1], [1, 2], [2, 1]]
+    >>> table.classes
+    ('K', 'S')
+    >>> table.value("next", 1)
+    'e'
+    """
+
+    columns: tuple[str, ...]
+    codes: np.ndarray
+    vocabularies: tuple[tuple[str, ...], ...]
+    labels: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
+    target: str = ""
+    sequence_bounds: np.ndarray | None = None
+    heads: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    group_names: tuple[str, ...] = ()
+    tasks: np.ndarray | None = None
+    task_names: tuple[str, ...] = ()
+    source: str = field(default="", compare=False)
+
+    def __post_init__(self):
+        if len(set(self.columns)) != len(self.columns):
+            twice = next(name for name in self.columns if self.columns.count(name) > 1)
+            raise InputError(f"column {twice!r} appears twice")
+        if self.codes.shape[1:] != (len(self.columns),):
+            raise InputError(f"codes have shape {self.codes.shape}, {len(self.columns)} columns named")
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Mapping[str, Sequence[str | None]],
+        *,
+        labels: Sequence[str | None] | None = None,
+        groups: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        **structure,
+    ) -> NominalTable:
+        """Encode columns of strings; None is a missing value (code 0) or a missing label (-1)."""
+        names = tuple(columns)
+        encoded = [encode(values) for values in columns.values()]
+        lengths = {len(codes) for codes, _ in encoded}
+        if len(lengths) > 1:
+            raise InputError(f"columns differ in length: {sorted(lengths)}")
+        n_rows = lengths.pop() if lengths else 0
+        codes = np.empty((n_rows, len(names)), dtype=np.int32, order="F")
+        for j, (column_codes, _) in enumerate(encoded):
+            codes[:, j] = column_codes
+        fields: dict = dict(structure)
+        if labels is not None:
+            label_codes, classes = encode(labels)
+            fields.update(labels=label_codes - np.int32(1), classes=classes)
+        if groups is not None:
+            group_codes, group_names = encode(groups)
+            fields.update(groups=group_codes - np.int32(1), group_names=group_names)
+        if tasks is not None:
+            task_codes, task_names = encode(tasks)
+            fields.update(tasks=task_codes - np.int32(1), task_names=task_names)
+        return cls(names, codes, tuple(vocabulary for _, vocabulary in encoded), **fields)
+
+    def __len__(self) -> int:
+        return self.codes.shape[0]
+
+    def column_index(self, name: str) -> int:
+        """Position of a column; an unknown name is an error that lists the columns there are."""
+        try:
+            return self.columns.index(name)
+        except ValueError:
+            raise InputError(f"no column {name!r}; there are {', '.join(self.columns)}") from None
+
+    def value(self, column: str, row: int) -> str | None:
+        """The symbol at one place; None where it is unknown."""
+        j = self.column_index(column)
+        code = self.codes[row, j]
+        return None if code == UNKNOWN else self.vocabularies[j][code - 1]
+
+    def take(self, rows: np.ndarray) -> NominalTable:
+        """The given rows, with the same vocabularies; sequences and heads are left behind."""
+        parts = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in ("labels", "groups", "tasks")
+        }
+        codes = np.asfortranarray(self.codes[rows])
+        return replace(self, codes=codes, sequence_bounds=None, heads=None, **parts)
+
+    def recode(self, other: NominalTable) -> NominalTable:
+        """``other`` in this table's vocabularies and classes: what was not seen becomes unknown."""
+        codes = np.zeros((len(other), len(self.columns)), dtype=np.int32, order="F")
+        for j, name in enumerate(self.columns):
+            k = other.column_index(name)
+            translation = np.zeros(len(other.vocabularies[k]) + 1, dtype=np.int32)
+            translation[1:] = encode_with(other.vocabularies[k], self.vocabularies[j])
+            codes[:, j] = translation[other.codes[:, k]]
+        labels = other.labels
+        if labels is not None:
+            translation = np.full(len(other.classes) + 1, -1, dtype=np.int32)
+            translation[:-1] = encode_with(other.classes, self.classes) - np.int32(1)
+            labels = translation[labels]
+        return replace(
+            other,
+            columns=self.columns,
+            codes=codes,
+            vocabularies=self.vocabularies,
+            labels=labels,
+            classes=self.classes,
+        )
