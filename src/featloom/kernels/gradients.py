@@ -1,0 +1,175 @@
+"""How much a conjunction would still add to a fitted linear model.
+
+A row's residual for a class is r = y − p: 1 or 0, less the model's probability.  Over the rows of
+a conjunction, G = Σ r is the gradient of the log-likelihood along a new weight and
+H = Σ p (1 − p) its curvature; one damped Newton step gains about
+
+    G² / (H + penalty)
+
+of log-likelihood (twice that, to be exact; the order is the same).  Residuals are kept in fixed
+point, 2**30 to one, so that sums are whole numbers: they are the same in whatever order rows
+are added up.  p (1 − p) = |r| (1 − |r|), so the residual tells both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from featloom.kernels.association import MAX
+from featloom.kernels.pairs import KEPT, LOW, MET, N_TALLIES, grown, verdict
+
+ONE = 1 << 30
+
+
+@njit(cache=True, nogil=True)
+def gain(sums, penalty, aggregate):
+    """Σ over classes (or the largest) of G² / (H + penalty) from fixed-point (G, H) pairs."""
+    total = 0.0
+    for lane in range(len(sums) // 2):
+        gradient = sums[2 * lane] / ONE
+        value = gradient * gradient / (sums[2 * lane + 1] / ONE + penalty)
+        total = max(total, value) if aggregate == MAX else total + value
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _row_sums(residuals, row, into):
+    for lane in range(residuals.shape[1]):
+        residual = np.int64(residuals[row, lane])
+        size = abs(residual)
+        into[2 * lane] = residual
+        into[2 * lane + 1] = (size * (ONE - size)) >> 30
+
+
+@njit(cache=True, nogil=True)
+def feature_gradients(indptr, indices, n_features, residuals):
+    """For each feature its (G, H) of each class, and the sums of its positive and negative r."""
+    n_lanes = residuals.shape[1]
+    sums = np.zeros((n_features, 2 * n_lanes), dtype=np.int64)
+    signed = np.zeros((n_features, 2 * n_lanes), dtype=np.int64)
+    row_sums = np.empty(2 * n_lanes, dtype=np.int64)
+    for row in range(len(indptr) - 1):
+        _row_sums(residuals, row, row_sums)
+        for place in range(indptr[row], indptr[row + 1]):
+            feature = indices[place]
+            for lane in range(n_lanes):
+                sums[feature, 2 * lane] += row_sums[2 * lane]
+                sums[feature, 2 * lane + 1] += row_sums[2 * lane + 1]
+                if row_sums[2 * lane] > 0:
+                    signed[feature, 2 * lane] += row_sums[2 * lane]
+                else:
+                    signed[feature, 2 * lane + 1] += row_sums[2 * lane]
+    return sums, signed
+
+
+@njit(cache=True, nogil=True)
+def gain_bounds(signed, penalty, aggregate):
+    """For each feature, a gain that no conjunction with it can exceed.
+
+    Of a feature's rows a conjunction can at best take all with positive residual and none
+    other, or the reverse; its curvature is at least 0.
+    """
+    bounds = np.empty(len(signed))
+    for feature in range(len(signed)):
+        total = 0.0
+        for lane in range(signed.shape[1] // 2):
+            largest = max(signed[feature, 2 * lane], -signed[feature, 2 * lane + 1]) / ONE
+            value = largest * largest / penalty
+            total = max(total, value) if aggregate == MAX else total + value
+        bounds[feature] = total * (1.0 + 1e-9)
+    return bounds
+
+
+@njit(cache=True, nogil=True)
+def feature_gains(sums, penalty, aggregate):
+    """The gain of every feature."""
+    gains = np.empty(len(sums))
+    for feature in range(len(sums)):
+        gains[feature] = gain(sums[feature], penalty, aggregate)
+    return gains
+
+
+@njit(cache=True, nogil=True)
+def best_pairs_by_gain(
+    parents,
+    parent_starts,
+    parent_rows,
+    limits,
+    indptr,
+    indices,
+    residuals,
+    supports,
+    parent_ranks,
+    ranks,
+    top,
+    drop_equal,
+    min_support,
+    threshold,
+    penalty,
+    aggregate,
+):
+    """Conjunctions that gain at least ``threshold``: the walk of :mod:`featloom.kernels.pairs`.
+
+    Returns (parent, partner, (support, G, H, …), gain) and the tally.
+    """
+    n_sums = 2 * residuals.shape[1]
+    accumulator = np.zeros((len(supports), n_sums), dtype=np.int64)
+    met = np.zeros(len(supports), dtype=np.int32)
+    touched = np.empty(len(supports), dtype=np.int32)
+    row_sums = np.empty(n_sums, dtype=np.int64)
+    tally = np.zeros(N_TALLIES, dtype=np.int64)
+    out_parent = np.empty(64, dtype=np.int32)
+    out_partner = np.empty(64, dtype=np.int32)
+    out_sums = np.empty((64, 1 + n_sums), dtype=np.int64)
+    out_score = np.empty(64)
+    n_out = 0
+    for parent in parents:
+        limit = limits[parent]
+        n_touched = 0
+        for row_place in range(parent_starts[parent], parent_starts[parent + 1]):
+            row = parent_rows[row_place]
+            _row_sums(residuals, row, row_sums)
+            for place in range(indptr[row], indptr[row + 1]):
+                partner = indices[place]
+                if partner >= limit:
+                    break
+                if met[partner] == 0:
+                    touched[n_touched] = partner
+                    n_touched += 1
+                met[partner] += 1
+                for s in range(n_sums):
+                    accumulator[partner, s] += row_sums[s]
+        parent_support = parent_starts[parent + 1] - parent_starts[parent]
+        tally[MET] += n_touched
+        for t in range(n_touched):
+            partner = touched[t]
+            n = np.int64(met[partner])
+            met[partner] = 0
+            fate = verdict(
+                n,
+                parent_support if drop_equal else -1,
+                supports[partner] if drop_equal else -1,
+                parent_ranks[parent],
+                ranks[partner],
+                min_support,
+                top,
+            )
+            if fate == KEPT:
+                score = gain(accumulator[partner], penalty, aggregate)
+                if score >= threshold:
+                    out_parent = grown(out_parent, n_out)
+                    out_partner = grown(out_partner, n_out)
+                    out_sums = grown(out_sums, n_out)
+                    out_score = grown(out_score, n_out)
+                    out_parent[n_out] = parent
+                    out_partner[n_out] = partner
+                    out_sums[n_out, 0] = n
+                    out_sums[n_out, 1:] = accumulator[partner]
+                    out_score[n_out] = score
+                    n_out += 1
+                else:
+                    fate = LOW
+            tally[fate] += 1
+            accumulator[partner] = 0
+    return out_parent[:n_out], out_partner[:n_out], out_sums[:n_out], out_score[:n_out], tally
