@@ -1,0 +1,5 @@
+"""Method 1, induction: select features and join them into conjunctions, for any classifier."""
+
+from featloom.methods.induction.inducer import ConjunctionInducer
+
+__all__ = ["ConjunctionInducer"]

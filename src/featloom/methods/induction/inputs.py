@@ -1,0 +1,130 @@
+"""What may be given as X: a sparse binary matrix, or a table of symbols in any dress.
+
+Sparse matrices, FeatureMatrix and dense arrays of zeros and ones are binary features.  Anything
+else (NominalTable, DataFrame, arrays and lists of symbols) is a table, of which every value of
+every column is a feature named ``column=value``; values not seen in ``fit`` make no feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from featloom.data.frames import table_from_frame
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+
+
+class InputReader:
+    """Reads X in ``fit`` and reads it the same way ever after."""
+
+    def __init__(self, feature_groups: Sequence[str] | None = None):
+        self.feature_groups = feature_groups
+        self.table: NominalTable | None = None
+        self.names: Sequence[str] = ()
+
+    def fit(self, estimator, X) -> FeatureMatrix:
+        """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if isinstance(X, FeatureMatrix):
+            estimator.n_features_in_ = X.shape[1]
+            matrix = X
+        elif isinstance(X, NominalTable):
+            estimator.n_features_in_ = len(X.columns)
+            self.table = X
+            matrix = FeatureMatrix.from_table(X)
+        else:
+            X = _two_dimensional(X)
+            validate_data(estimator, X, reset=True, skip_check_array=True)
+            if sparse.issparse(X) or _is_binary(X):
+                names = getattr(estimator, "feature_names_in_", None)
+                matrix = FeatureMatrix.from_csr(
+                    X,
+                    names=None if names is None else list(names),
+                    feature_groups=self.feature_groups,
+                )
+            else:
+                self.table = table_from_frame(X)
+                matrix = FeatureMatrix.from_table(self.table)
+        self.names = matrix.names
+        if len(matrix) == 0 or estimator.n_features_in_ == 0:
+            raise InputError(
+                f"found {len(matrix)} sample(s) and {estimator.n_features_in_} feature(s) "
+                f"(shape=({len(matrix)}, {estimator.n_features_in_})) "
+                "while a minimum of 1 is required."
+            )
+        return matrix
+
+    def read(self, estimator, X) -> FeatureMatrix:
+        """Read X as in ``fit``: the same columns, in the same order."""
+        if isinstance(X, NominalTable) and self.table is not None:
+            return FeatureMatrix.from_table(self.table.recode(X))
+        if isinstance(X, FeatureMatrix):
+            if X.shape[1] != len(self.names):
+                raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
+            return X
+        X = _two_dimensional(X)
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        if self.table is None:
+            return FeatureMatrix.from_csr(X, names=self.names)
+        table = table_from_frame(X, columns=list(self.table.columns))
+        return FeatureMatrix.from_table(self.table.recode(table))
+
+
+def encode_target(matrix: FeatureMatrix, y, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+    """Class codes of the rows, and the classes; y None means the labels the data carries."""
+    if y is None:
+        if matrix.labels is None:
+            raise InputError(
+                "requires y to be passed, but the target y is None and X carries no labels"
+            )
+        y = np.asarray(matrix.classes, dtype=object)[matrix.labels]
+        if (matrix.labels < 0).any():
+            raise InputError(f"row {int(np.argmin(matrix.labels))} has no label")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        y = y.ravel()
+    if y.ndim != 1 or len(y) != len(matrix):
+        raise InputError(f"y has shape {y.shape}, X has {len(matrix)} rows")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise InputError(f"y holds NaN or infinity in row {int(np.argmin(np.isfinite(y)))}")
+    missing = [i for i, value in enumerate(y) if value is None] if y.dtype == object else []
+    if missing:
+        raise InputError(f"y is missing in row {missing[0]}")
+    classes, labels = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(f"y holds one class only, {classes[0]!r}: there is nothing to tell apart")
+    return labels.astype(np.int64), classes
+
+
+def _two_dimensional(X):
+    if sparse.issparse(X) or hasattr(X, "__dataframe__") or hasattr(X, "columns"):
+        return X
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got an array of {array.ndim} dimensions instead. "
+            "Reshape your data: a row for each case, a column for each feature."
+        )
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported")
+    return array
+
+
+def _is_binary(X) -> bool:
+    """A dense numeric array, or DataFrame of flags, that holds zeros and ones alone."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
+        return False
+    return bool(np.isin(X, (0, 1)).all())
