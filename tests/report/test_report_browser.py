@@ -1,0 +1,194 @@
+"""The page in a real browser: it draws, sorts, searches and turns dark without a network."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from featloom.report.html import report_html
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("chromium is not installed", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+ALL_DRAWN = "() => [...document.querySelectorAll('.chart')].every((c) => 'drawn' in c.dataset)"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, sample_result, hostile_result):
+    folder = tmp_path_factory.mktemp("pages")
+    for name, result in (("sample", sample_result), ("hostile", hostile_result)):
+        (folder / f"{name}.html").write_text(report_html(result), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Open a page; at the end, nothing may have been said on the console nor asked of a network."""
+    faults: list[str] = []
+    opened = []
+
+    def open_page(name: str, width: int = 1400, scheme: str = "light"):
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        address = (pages / f"{name}.html").as_uri()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        page.on("request", lambda request: request.url == address or faults.append(request.url))
+        page.goto(address)
+        page.wait_for_function(ALL_DRAWN)
+        opened.append(page)
+        return page
+
+    yield open_page
+    for page in opened:
+        page.close()
+    assert faults == []
+
+
+def shown(page, table: str = "conjunctions") -> list[str]:
+    cells = page.locator(f"#{table} tbody tr:not([hidden]) td:first-child")
+    return [text.removesuffix("domain").strip() for text in cells.all_text_contents()]
+
+
+def background(page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("name", ["sample", "hostile"])
+def test_every_figure_is_drawn_and_nothing_is_wider_than_the_window(visit, name, width):
+    page = visit(name, width)
+    assert page.locator(".chart svg").count() == page.locator(".chart").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_click_on_a_head_sorts_by_number_and_a_second_one_turns_the_order(visit, sample_result):
+    page = visit("sample")
+    found = sample_result["induction"]["conjunctions"]
+    support = {feature["name"]: feature["support"] for feature in found}
+    head = page.locator("#conjunctions th", has_text="support")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    falling = [support[name] for name in shown(page)]
+    assert falling == sorted(support.values(), reverse=True)
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert [support[name] for name in shown(page)] == sorted(support.values())
+
+
+def test_features_without_a_weight_stay_last_in_either_order(visit, sample_result):
+    page = visit("sample")
+    weighed = sum(f["weight"] is not None for f in sample_result["induction"]["conjunctions"])
+    for _ in range(2):
+        page.locator("#conjunctions th", has_text="weight").locator("button").click()
+        cells = page.locator("#conjunctions tbody td:last-child").all_text_contents()
+        assert "–" not in cells[:weighed]
+        assert set(cells[weighed:]) == {"–"}
+
+
+def test_search_keeps_the_features_with_all_the_words(visit):
+    page = visit("sample")
+    every = shown(page)
+    page.locator("#features .controls input[type=search]").first.fill("next=e prev")
+    wanted = [name for name in every if "Next=e" in name and "Prev" in name]
+    assert shown(page) == wanted
+    assert 0 < len(wanted) < len(every)
+    output = page.locator("#features output").first
+    assert output.text_content() == f"{len(wanted)} of {len(every)}"
+    page.locator("#features .controls input[type=search]").first.fill("no such feature")
+    assert shown(page) == []
+
+
+def test_the_features_that_involve_the_domain_can_be_seen_alone(visit):
+    page = visit("sample")
+    wanted = [name for name in shown(page) if "Domain=" in name]
+    page.get_by_label("only with the domain of the document").check()
+    assert shown(page) == wanted
+    assert wanted
+
+
+def test_the_keyboard_reaches_the_switch_the_search_and_the_heads(visit):
+    page = visit("sample")
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(
+            page.evaluate("document.activeElement.className || document.activeElement.type")
+        )
+    assert reached[0] == "skip"
+    assert "theme" in reached
+    assert "search" in reached
+    assert "button" in reached
+    page.locator("#conjunctions th button").first.focus()
+    page.keyboard.press("Enter")
+    assert shown(page) == sorted(shown(page))
+
+
+def test_the_page_follows_the_system_and_the_switch_turns_it(visit):
+    page = visit("sample", scheme="light")
+    light = background(page)
+    page.locator("button.theme").click()
+    dark = background(page)
+    assert dark != light
+    page.reload()
+    page.wait_for_function(ALL_DRAWN)
+    assert background(page) == dark
+    page.evaluate("localStorage.clear()")
+    assert background(visit("sample", scheme="dark")) == dark
+
+
+def test_figures_take_the_colours_of_the_theme(visit):
+    page = visit("sample")
+    colour = "getComputedStyle(document.querySelector('.mark-rect path')).fill"
+    light = page.evaluate(colour)
+    page.locator("button.theme").click()
+    dark = page.evaluate(colour)
+    assert light != dark
+    assert {light, dark}.isdisjoint({"none", "rgb(0, 0, 0)"})
+    page.evaluate("localStorage.clear()")
+
+
+def test_paper_is_light_and_shows_no_controls(visit):
+    page = visit("sample", scheme="dark")
+    page.emulate_media(media="print")
+    assert background(page) == "rgb(253, 253, 251)"
+    assert not page.locator("nav").is_visible()
+    assert not page.locator(".controls").first.is_visible()
+
+
+def test_names_that_look_like_scripts_are_only_text(visit):
+    page = visit("hostile")
+    assert page.evaluate("document.querySelectorAll('script:not([type])').length") == 2
+    assert page.evaluate("document.querySelectorAll('img, iframe').length") == 0
+    assert "broken" not in page.title().split("·")[-1]
+    assert page.title().startswith("</script><script>")
+    page.locator("#features .controls input[type=search]").first.fill("alert(1)</script>")
+    assert any(name.startswith("<script>alert(1)</script>") for name in shown(page))
+
+
+def test_a_tooltip_shows_the_numbers_of_a_bar(visit):
+    page = visit("sample")
+    page.locator("#scores .mark-rect path").first.hover()
+    tooltip = page.locator("#vg-tooltip-element")
+    assert tooltip.is_visible()
+    assert "features" in tooltip.text_content()

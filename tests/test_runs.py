@@ -1,0 +1,262 @@
+"""A run is kept whole, other people's folders are left alone, and faults are one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featloom.errors import InputError, ReadError
+from featloom.runs import Run, Timing, progress, read_result, versions, write_beside
+
+RESULT = {
+    "schema": 1,
+    "command": "featloom induce letters.tsv --target sound",
+    "versions": {"featloom": "0.1.0"},
+    "data": {"rows": 26},
+    "seed": 0,
+    "timing": {"total_s": 0.25},
+}
+
+
+def python(code: str, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+    return Run.create(tmp_path / "runs" / "letters")
+
+
+def test_a_result_comes_back_as_it_was_written(run):
+    run.write_result(RESULT)
+    assert run.result() == RESULT
+    assert read_result(run.path / "result.json") == RESULT
+    assert Run.open(run.path) == run
+
+
+def test_numbers_of_numpy_are_written_as_numbers(run):
+    counts = {"rows": np.int64(26), "share": np.float32(0.5), "counts": np.arange(3)}
+    run.write_result({**RESULT, "data": {**counts, "undefined": np.float64("nan")}})
+    assert run.result()["data"] == {
+        "rows": 26,
+        "share": 0.5,
+        "counts": [0, 1, 2],
+        "undefined": None,
+    }
+
+
+def test_what_json_cannot_hold_is_refused_and_the_old_result_stays(run):
+    run.write_result(RESULT)
+    with pytest.raises(InputError, match="object has no place in JSON"):
+        run.write_result({**RESULT, "data": {"model": object()}})
+    assert run.result() == RESULT
+
+
+@pytest.mark.parametrize("missing", RESULT)
+def test_a_result_needs_each_required_field(run, missing):
+    with pytest.raises(InputError, match=f"`{missing}`"):
+        run.write_result({name: value for name, value in RESULT.items() if name != missing})
+    assert not (run.path / "result.json").exists()
+
+
+def test_a_folder_with_other_files_is_refused_and_untouched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError) as refused:
+        Run.create(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path} holds other files and no featloom run; name a new folder"
+    )
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_a_file_is_not_a_folder(tmp_path):
+    (tmp_path / "letters").write_text("")
+    with pytest.raises(InputError, match="letters is a file; a run needs a folder"):
+        Run.create(tmp_path / "letters")
+    with pytest.raises(InputError, match=r"cannot make the folder .*: not a directory"):
+        Run.create(tmp_path / "letters" / "run")
+
+
+def test_an_empty_folder_and_an_interrupted_run_can_be_used(tmp_path):
+    run = Run.create(tmp_path)
+    run.write("journal.sqlite", b"finished so far")
+    assert Run.create(tmp_path) == run
+    assert (tmp_path / "journal.sqlite").read_bytes() == b"finished so far"
+
+
+def test_a_run_copied_without_its_hidden_files_is_still_a_run(tmp_path):
+    (tmp_path / "result.json").write_text(json.dumps(RESULT))
+    assert Run.create(tmp_path).result() == RESULT
+
+
+def test_there_is_no_run_where_nothing_is(tmp_path):
+    with pytest.raises(InputError, match=r"no run at .*nowhere"):
+        Run.open(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="is not a featloom run"):
+        Run.open(tmp_path)
+
+
+def test_a_run_without_a_result_has_not_finished(run):
+    with pytest.raises(ReadError, match="not there; the run has not finished"):
+        run.result()
+
+
+def test_a_new_result_removes_the_page_of_the_old_one(run):
+    run.write_result(RESULT)
+    page = run.write("report.html", "<!doctype html>")
+    run.write_result({**RESULT, "seed": 1})
+    assert not page.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "not a result: input data was truncated"),
+        ('{"schema": 1, "comm', "not a result: input data was truncated"),
+        ("[]", "not a result: expected `object`, got `array`"),
+        ("null", "not a result: expected `object`, got `null`"),
+        ("{}", "not a result: object missing required field `schema`"),
+        ('{"schema": "1"}', "not a result: expected `int`, got `str` - at `$.schema`"),
+        ('{"schema": 2}', "schema 2 is of a newer featloom; this one reads up to 1"),
+        (json.dumps({**RESULT, "schema": 0}), "not a result: there is no schema 0"),
+        ("[" * 100_000, "not a result: too deeply nested"),
+    ],
+)
+def test_a_broken_result_is_one_sentence_that_names_the_file(tmp_path, content, words):
+    file = tmp_path / "result.json"
+    file.write_text(content)
+    with pytest.raises(ReadError) as refused:
+        read_result(tmp_path)
+    assert str(refused.value) == f"{file}: {words}"
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_result_or_a_sentence(content):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "result.json").write_bytes(content)
+        with pytest.raises(ReadError) as refused:
+            read_result(folder)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_disk_without_room_is_one_sentence_and_keeps_the_old_file(run):
+    run.write_result(RESULT)
+    # A limit on the size of files stands in for a full disk: the write stops half way.
+    done = python(
+        f"""
+        import resource, signal
+        from featloom.errors import InputError
+        from featloom.runs import Run
+        run = Run.open({str(run.path)!r})
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        try:
+            run.write("result.json", "x" * 5000)
+        except InputError as error:
+            print(error)
+        """
+    )
+    assert done.stdout.strip() == f"cannot write {run.path / 'result.json'}: file too large"
+    assert run.result() == RESULT
+    assert sorted(os.listdir(run.path)) == [".featloom-run", "result.json"]
+
+
+def test_a_folder_that_may_not_be_written_to_is_one_sentence():
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o555)
+    am_root = os.geteuid() == 0
+    try:
+        if am_root:
+            os.seteuid(65534)  # root may write anywhere; nobody may not
+        with pytest.raises(InputError) as not_made:
+            Run.create(folder / "run")
+        with pytest.raises(InputError) as not_written:
+            write_beside(folder / "result.json", "{}")
+    finally:
+        if am_root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+        folder.rmdir()
+    assert str(not_made.value) == f"cannot make the folder {folder / 'run'}: permission denied"
+    assert str(not_written.value) == (f"cannot write {folder / 'result.json'}: permission denied")
+
+
+def test_versions_come_without_importing_the_packages():
+    done = python(
+        """
+        import sys
+        from featloom.runs import versions
+        versions()
+        print(sorted({"numpy", "sklearn", "numba", "polars", "rich"} & set(sys.modules)))
+        """
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+    assert versions()["numpy"] == np.__version__
+
+
+def test_a_stage_entered_twice_adds_up():
+    timing = Timing()
+    for _ in range(2):
+        with timing.stage("read"):
+            pass
+    with pytest.raises(ZeroDivisionError), timing.stage("fit"):
+        1 / 0  # noqa: B018
+    seconds = timing.as_dict()
+    assert list(seconds) == ["read_s", "read_user_s", "fit_s", "fit_user_s", "total_s", "user_s"]
+    assert 0 <= seconds["read_s"] + seconds["fit_s"] <= seconds["total_s"] + 0.001
+
+
+def test_progress_is_silent_away_from_a_terminal(capfd):
+    with progress("counting", total=3) as line:
+        line.say("compiling")
+        line.advance(best=0.9)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_on_a_terminal_shows_the_words_and_the_best_score(quiet):
+    ours, theirs = pty.openpty()
+    code = f"""
+        from featloom.runs import progress
+        with progress("scoring [/x]", total=4, quiet={quiet}) as line:
+            for _ in range(4):
+                line.advance(best=0.8125)
+    """
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(
+        command, stderr=theirs, stdout=subprocess.PIPE, env=environment, check=True
+    )
+    os.close(theirs)
+    seen = _read_all(ours)
+    assert done.stdout == b""
+    if quiet:
+        assert seen == ""
+    else:
+        assert "scoring [/x]" in seen
+        assert "100%" in seen
+        assert "best 0.8125" in seen
+
+
+def _read_all(descriptor: int) -> str:
+    chunks = []
+    try:
+        while chunk := os.read(descriptor, 65536):
+            chunks.append(chunk)
+    except OSError:  # Linux ends a closed terminal this way
+        pass
+    finally:
+        os.close(descriptor)
+    return b"".join(chunks).decode()
