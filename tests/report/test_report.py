@@ -72,6 +72,9 @@ def test_a_page_says_what_the_result_says(sample_page, sample_result):
     assert best["name"] in text
     assert f"{best['score']:.4f}" in text
     assert sample_result["command"] in text
+    kept = sample_result["induction"]["kept"]
+    assert f"Conjunctions: the best 60 of {kept['conjunctions']} kept" in text
+    assert f"Atomic features ({kept['atomic']})" in text
     assert sample_result["models"][1]["name"] in text
 
 
@@ -160,6 +163,18 @@ def test_edges_that_grow_by_a_factor_are_drawn_on_a_logarithmic_axis():
 
     assert scale([0.001, 0.01, 0.1, 1]) == "log"
     assert scale([0, 1, 2, 3]) == "linear"
+
+
+def test_scores_share_a_scale_unless_one_kind_would_vanish_on_it():
+    def domains(highest):
+        atomic = {"edges": [0, 1], "counts": [5]}
+        conjunctions = {"edges": [0, highest], "counts": [5]}
+        result = {"histograms": {"atomic": atomic, "conjunctions": conjunctions}}
+        drawn = figures(check_result({"induction": result}))
+        return [figure.spec["encoding"]["x"]["scale"]["domain"] for figure in drawn]
+
+    assert domains(2) == [[0, 2], [0, 2]]
+    assert domains(100) == [[0, 1], [0, 100]]
 
 
 def test_a_table_with_many_classes_names_the_most_frequent():

@@ -7,6 +7,7 @@ it counts: sums of features, scores and bounds of sums, and the walk over pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -55,26 +56,46 @@ class Conditions:
         return supports < least
 
 
+class ScoreOfCounts(Protocol):
+    """What :class:`featloom.scores.CountScore` offers: a score in the kernels' codes."""
+
+    @property
+    def kind(self) -> int: ...
+
+    @property
+    def aggregate(self) -> int: ...
+
+    @property
+    def alternative(self) -> int: ...
+
+    def of(self, n_rows: int, class_totals: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
+
+    def bounds(
+        self, n_rows: int, class_totals: np.ndarray, counts: np.ndarray, min_support: int
+    ) -> np.ndarray: ...
+
+    def log_factorials(self, n_rows: int) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, eq=False)
 class ClassEvidence:
-    """The class of each row, judged by a score of counts (:class:`featloom.scores.CountScore`).
+    """The class of each row, judged by a score of counts.
 
     ``n_rows`` and ``class_totals`` are those of all the data, of which ``labels`` may be a part.
     """
 
     labels: np.ndarray
     class_totals: np.ndarray
-    score: object
+    score: ScoreOfCounts
 
     @property
     def n_rows(self) -> int:
         return int(self.class_totals.sum())
 
     def feature_sums(self, indptr, indices, n_features) -> np.ndarray:
-        counts = feature_class_counts(
+        return feature_class_counts(
             indptr, indices, n_features, self.labels, len(self.class_totals)
         )
-        return counts
 
     def supports_of(self, sums: np.ndarray) -> np.ndarray:
         return sums.sum(axis=1)

@@ -28,5 +28,5 @@ def encode_with(values: Sequence[str | None], vocabulary: Sequence[str]) -> np.n
     >>> encode_with(["a", "z"], ("b", "a"))
     array([2, 0], dtype=int32)
     """
-    code_of = {value: code for code, value in enumerate(vocabulary, start=1)}
+    code_of: dict[str | None, int] = {value: code for code, value in enumerate(vocabulary, start=1)}
     return np.fromiter((code_of.get(value, 0) for value in values), np.int32, len(values))

@@ -26,6 +26,7 @@ from featloom.features.expand import ConjunctionTrie
 from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
 from featloom.kernels import pairs, rows
+from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.inputs import InputReader, encode_target
 from featloom.methods.induction.selection import cut, ranking, select
 from featloom.scores import NAMES, CountScore
@@ -184,7 +185,7 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "scores_")
         if self._parts.shape[1] == 1:
             return []
-        return [self._feature(column) for column in np.flatnonzero(self._parts[:, 1] >= 0)]
+        return [self._feature(column) for column in np.flatnonzero(self._parts[:, 1] >= 0).tolist()]
 
     @property
     def plan_(self) -> FeaturePlan:
@@ -291,10 +292,8 @@ class _Induction:
     def _evidence(self, kept: np.ndarray) -> ClassEvidence | ResidualEvidence:
         if self.settings["score"] != "residual":
             return ClassEvidence(self.labels, self.counts.class_totals, self._count_score())
-        from sklearn.linear_model import LogisticRegression
-
         X = self.matrix.to_csr()[:, np.sort(kept)]
-        model = LogisticRegression(C=self.settings["C"], max_iter=1000).fit(X, self.labels)
+        model = logistic_regression(self.settings["C"]).fit(X, self.labels)
         return self._residuals(model.predict_proba(X))
 
     def _conjunctions(self, kept: np.ndarray, ranks: np.ndarray) -> list:

@@ -1,0 +1,33 @@
+"""``featloom report RUN``: write the page of a run again from its ``result.json``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featloom.cli import options
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    open_page: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the page of a run from its result, and say where it is."""
+    from featloom.report.html import write_report
+    from featloom.runs import Run
+
+    page = write_report(Run.open(run))
+    if not quiet:
+        typer.echo(page)
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("report")(report)

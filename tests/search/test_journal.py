@@ -1,0 +1,231 @@
+"""The journal keeps every result to the last bit, and is refused when it is not the right one."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from featloom.errors import InputError
+from featloom.search import Journal, Stop, fingerprint, read_journal
+
+LETTERS = {"data": fingerprint("letters"), "search": {"metric": "accuracy", "k": [1, 3]}}
+
+
+def fill(path, n=40):
+    with Journal(path, **LETTERS) as journal:
+        for i in range(n):
+            result = {"score": math.sin(i), "folds": [math.cos(i), -1e-300]}
+            journal.append({"k": i, "word": "füße"}, result, seconds=i / 7, elapsed=i / 3)
+        journal.record_stop(n, "budget")
+    return read_journal(path)
+
+
+def one_line(error):
+    text = str(error.value)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+def test_what_was_written_is_read_back_to_the_last_bit(tmp_path):
+    path = tmp_path / "a.journal"
+    evaluations, stops = fill(path)
+    assert [e.result["score"] for e in evaluations] == [math.sin(i) for i in range(40)]
+    assert [e.seconds for e in evaluations] == [i / 7 for i in range(40)]
+    assert evaluations[3].candidate == {"k": 3, "word": "füße"}
+    assert evaluations[5].result["folds"][1] == -1e-300
+    assert stops == [Stop(40, "budget")]
+    with Journal(path, **LETTERS) as journal:
+        assert len(journal) == 40
+        assert journal.elapsed == 13.0
+        assert journal.get('{"k":7,"word":"füße"}').score == math.sin(7)
+        assert journal.get('{"k":99}') is None
+        assert list(journal) == evaluations
+        assert journal.stops == stops
+
+
+@given(score=st.floats(allow_nan=False))
+@settings(max_examples=40, deadline=None)
+def test_any_score_survives(tmp_path_factory, score):
+    path = tmp_path_factory.mktemp("journals") / "a.journal"
+    with Journal(path, **LETTERS) as journal:
+        journal.append({"k": 1}, {"score": score}, seconds=0, elapsed=0)
+    (evaluation,), _ = read_journal(path)
+    assert math.copysign(1, evaluation.score) == math.copysign(1, score)
+    assert evaluation.score == score
+
+
+def test_numbers_of_numpy_are_written_as_plain_ones(tmp_path):
+    with Journal(tmp_path / "a", **LETTERS) as journal:
+        result = {"score": np.float64(0.1), "folds": np.array([0.1, 0.2])}
+        evaluation = journal.append({"k": np.int64(1)}, result, seconds=0.1, elapsed=0.1)
+    assert evaluation.result == {"score": 0.1, "folds": [0.1, 0.2]}
+
+
+def test_a_closed_journal_is_one_file(tmp_path):
+    fill(tmp_path / "a.journal")
+    assert os.listdir(tmp_path) == ["a.journal"]
+
+
+def test_a_candidate_is_written_once(tmp_path):
+    with Journal(tmp_path / "a", **LETTERS) as journal:
+        journal.append({"k": 1}, 0.5, seconds=0, elapsed=0)
+        with pytest.raises(ValueError, match="already has"):
+            journal.append({"k": 1}, 0.6, seconds=0, elapsed=0)
+        assert len(journal) == 1
+
+
+def test_a_journal_of_other_data_is_refused(tmp_path):
+    path = tmp_path / "a.journal"
+    fill(path)
+    words = fingerprint("words")
+    with pytest.raises(InputError) as error:
+        Journal(path, **{**LETTERS, "data": words})
+    assert one_line(error) == (
+        f"journal {path} was made from other data "
+        f"(fingerprint {LETTERS['data'][:12]}, not {words[:12]})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("search", "difference"),
+    [
+        ({"metric": "f1", "k": [1, 3]}, """its 'metric' was "accuracy", now "f1\""""),
+        ({"metric": "accuracy", "k": [1, 5]}, "its 'k' was [1,3], now [1,5]"),
+        ({"metric": "accuracy"}, "it had 'k'"),
+        ({"metric": "accuracy", "k": [1, 3], "seed": 1}, "it had no 'seed'"),
+    ],
+)
+def test_a_journal_of_another_search_is_refused(tmp_path, search, difference):
+    path = tmp_path / "a.journal"
+    fill(path)
+    with pytest.raises(InputError) as error:
+        Journal(path, data=LETTERS["data"], search=search)
+    assert one_line(error) == f"journal {path} was made by another search: {difference}"
+
+
+def test_a_journal_of_another_version_is_refused(tmp_path):
+    path = tmp_path / "a.journal"
+    fill(path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    with pytest.raises(InputError) as error:
+        Journal(path, **LETTERS)
+    assert one_line(error) == f"journal {path} was made by another version (schema 7, not 1)"
+
+
+def test_files_that_are_no_journals_are_refused(tmp_path):
+    text, empty, other = tmp_path / "text", tmp_path / "empty", tmp_path / "other"
+    text.write_text("k\tscore\n1\t0.8\n" * 100)
+    empty.touch()
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    for path, sentence in [
+        (text, f"{text} is not a journal"),
+        (empty, f"journal {empty} is damaged: the file is empty"),
+        (other, f"{other} is not a journal"),
+        (tmp_path, f"{tmp_path} is a folder, not a journal"),
+    ]:
+        with pytest.raises(InputError) as error:
+            Journal(path, **LETTERS)
+        assert one_line(error) == sentence
+    with pytest.raises(InputError, match="there is no folder"):
+        Journal(tmp_path / "nowhere" / "a.journal", **LETTERS)
+    with pytest.raises(InputError, match="there is no journal"):
+        read_journal(tmp_path / "nowhere")
+
+
+def test_a_truncated_journal_is_refused(tmp_path):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    fill(whole)
+    contents = whole.read_bytes()
+    for size in [*range(1, 200, 17), *range(200, len(contents), 997), len(contents) - 1]:
+        cut.write_bytes(contents[:size])
+        with pytest.raises(InputError) as error:
+            Journal(cut, **LETTERS)
+        assert str(cut) in one_line(error)
+
+
+def test_a_flipped_byte_is_noticed_or_harmless(tmp_path):
+    whole, flipped = tmp_path / "whole", tmp_path / "flipped"
+    evaluations, stops = fill(whole)
+    contents = whole.read_bytes()
+    places = [*range(100), *random.Random(0).sample(range(100, len(contents)), 700)]
+    sentences = []
+    for place in places:
+        for beside in tmp_path.glob("flipped-*"):
+            beside.unlink()
+        damaged = bytearray(contents)
+        damaged[place] ^= 0xFF
+        flipped.write_bytes(damaged)
+        try:
+            journal = Journal(flipped, **LETTERS)
+        except InputError as error:
+            sentences.append(str(error))
+            continue
+        with journal:
+            assert list(journal) == evaluations
+            assert [e.seconds for e in journal] == [e.seconds for e in evaluations]
+            assert journal.stops == stops
+    assert not any("\n" in sentence for sentence in sentences)
+    # Much of a small SQLite file is unused space, where a flipped byte changes nothing.
+    assert len(sentences) > len(places) / 4
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE evaluations SET result = replace(result, '0.8', '0.9') WHERE number = 2",
+        "UPDATE evaluations SET seconds = 0 WHERE number = 2",
+        "DELETE FROM evaluations WHERE number = 2",
+        "UPDATE evaluations SET number = number + 100",
+        "UPDATE evaluations SET candidate = x'00' WHERE number = 2",
+        "UPDATE stops SET evaluations = 3",
+        "UPDATE belongs_to SET data = 'x'",
+        "DELETE FROM belongs_to",
+        "DROP TABLE stops",
+    ],
+)
+def test_a_row_that_was_changed_is_noticed(tmp_path, tampering):
+    path = tmp_path / "a.journal"
+    fill(path)
+    connection = sqlite3.connect(path)
+    connection.execute(tampering)
+    connection.commit()
+    connection.close()
+    with pytest.raises(InputError) as error:
+        Journal(path, **LETTERS)
+    assert one_line(error).startswith(f"journal {path} is damaged: ")
+
+
+def test_a_journal_is_open_once(tmp_path):
+    path = tmp_path / "a.journal"
+    with Journal(path, **LETTERS), pytest.raises(InputError) as error:
+        Journal(path, **LETTERS)
+    assert one_line(error) == f"journal {path} is in use by another process"
+    with Journal(path, **LETTERS):
+        pass
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=2, max_size=2))
+def test_a_fingerprint_tells_data_apart(parts):
+    first, second = parts
+    assert (fingerprint(first) == fingerprint(second)) == (first == second)
+    arrays = np.array(first, dtype=np.int32), np.array(second, dtype=np.int32)
+    assert (fingerprint(arrays[0]) == fingerprint(arrays[1])) == (first == second)
+
+
+def test_a_fingerprint_does_not_depend_on_the_order_of_memory():
+    codes = np.arange(12, dtype=np.int32).reshape(3, 4)
+    assert fingerprint(codes) == fingerprint(np.asfortranarray(codes))
+    assert fingerprint(codes) != fingerprint(codes.reshape(4, 3))
+    assert fingerprint("ab", "c") != fingerprint("a", "bc")
