@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -152,6 +152,7 @@ def test_what_is_no_table_is_refused(X, words):
 cells = st.one_of(st.none(), st.text(st.characters(codec="utf-8"), max_size=4))
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 4).flatmap(
         lambda width: st.lists(

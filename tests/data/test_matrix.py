@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import sparse
@@ -18,11 +18,13 @@ dense = arrays.arrays(
 )
 
 
+@settings(deadline=None)
 @given(dense)
 def test_a_matrix_of_zeros_and_ones_is_kept_as_it_is(X):
     assert np.array_equal(FeatureMatrix.from_csr(X).to_csr().toarray(), X)
 
 
+@settings(deadline=None)
 @given(dense, st.data())
 def test_rows_can_be_taken(X, data):
     rows = np.array(data.draw(st.lists(st.integers(0, len(X) - 1))), dtype=np.int64)
@@ -42,6 +44,7 @@ def test_duplicates_disorder_and_stored_zeros_leave_the_given_matrix_alone():
     assert X.data.tolist() == [1, 1, 1, 0]
 
 
+@settings(deadline=None)
 @given(dense, st.data())
 def test_a_family_is_single_valued_when_no_row_holds_two_of_its_features(X, data):
     groups = data.draw(st.lists(st.sampled_from("pqr"), min_size=X.shape[1], max_size=X.shape[1]))
@@ -72,6 +75,7 @@ def test_names_and_groups_must_match_the_features():
         FeatureMatrix.from_csr([[1, 0]], feature_groups=["a", "b", "c"])
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 10).flatmap(
         lambda n: st.fixed_dictionaries(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -114,7 +116,7 @@ def test_trees(data_folder, file, sentences):
 def test_bosque_has_115_trees_whose_branches_cross(data_folder):
     table = read(data_folder / "pt-bosque" / "ud" / "test.conll.xz")
     bounds = table.sequence_bounds
-    crossing = sum(crosses(table.heads[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    crossing = sum(crosses(table.heads[a:b]) for a, b in pairwise(bounds))
     assert crossing == 115
 
 

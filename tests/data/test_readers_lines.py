@@ -7,7 +7,7 @@ import lzma
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.data.readers.lines import read_blocks, read_lines
@@ -47,6 +47,7 @@ def test_only_line_feeds_end_lines(tmp_path):
     assert lines_of(path) == ["a\u2028b\x0bc\x85d", "last"]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(st.characters(exclude_characters="\r\n\0", codec="utf-8")), min_size=1),
     st.sampled_from(["", "\n"]),
@@ -98,7 +99,7 @@ def test_bad_lines_can_be_left_out_and_numbers_stay_true(tmp_path):
 def test_utf_16_is_named(tmp_path):
     path = tmp_path / "wide.txt"
     path.write_bytes("a,b\n".encode("utf-16"))
-    with pytest.raises(ReadError, match="wide.txt:1:1: this is UTF-16 text; save it as UTF-8"):
+    with pytest.raises(ReadError, match=r"wide.txt:1:1: this is UTF-16 text; save it as UTF-8"):
         lines_of(path)
 
 
@@ -116,6 +117,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_without_reading_it_whole(tmp_p
     assert peak < 64 * 2**20
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.integers(4, 25))
 def test_a_line_is_refused_exactly_when_it_is_longer_than_allowed(folder, sizes, longest):
     path = folder / "sizes.txt"

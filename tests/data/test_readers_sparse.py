@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -54,7 +54,7 @@ def test_names_come_from_a_list_or_a_file(write):
     matrix = read_svmlight(path, names=names)
     assert matrix.families == ("CAP", "Prev")
     assert matrix.row_names(1) == ["Prev=at"]
-    with pytest.raises(InputError, match="2 feature names, but .* has feature number 3"):
+    with pytest.raises(InputError, match=r"2 feature names, but .* has feature number 3"):
         read_svmlight(path, names=["CAP", "Prev=in"])
     twice = write("CAP\nCAP\n", "twice.txt")
     with pytest.raises(
@@ -114,6 +114,7 @@ binary = st.integers(1, 6).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(binary)
 def test_sparse_rows_are_read_back_as_they_were_written(folder, rows):
     path = folder / "any.svm"

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.data.readers import read_table
@@ -122,6 +122,7 @@ def quoted_where_needed(cell):
 cells = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6)
 
 
+@settings(deadline=None)
 @given(
     st.integers(2, 4).flatmap(
         lambda width: st.lists(
@@ -146,6 +147,7 @@ def test_a_csv_file_is_read_back_as_it_was_written(folder, rows, separator, end,
 plain_cells = st.text(st.characters(exclude_characters='\0\r\n\t"', codec="utf-8"), min_size=1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(plain_cells, plain_cells), min_size=1, max_size=9))
 def test_a_tab_separated_file_is_read_back_as_it_was_written(folder, rows):
     path = folder / "any.tsv"
@@ -249,6 +251,7 @@ def test_skipped_rows_are_counted_with_the_first_fault(write):
     fails(path, ": no row can be used", on_bad_row="skip")
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a,b,N", "a,b", "c,d,V", "a,b,c,d", "e,f,"]), max_size=12))
 def test_skipping_keeps_exactly_the_good_rows(folder, lines):
     path = folder / "skip.csv"
@@ -318,9 +321,13 @@ def test_parquet_faults(tmp_path):
     pl.DataFrame({"a": ["x", "y", "x"], "class": ["N", None, "V"]}).write_parquet(path)
     fails(path, ":2:2: no label in column 'class'")
     fails(path, ": no column 'sense'; there are a, class", target="sense")
-    with pytest.warns(UserWarning, match="1 row skipped") as caught:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         table = read_table(path, target="class", on_bad_row="skip")
-    assert any("column 'a' is constant" in str(warning.message) for warning in caught)
+    constant, skipped = (str(warning.message) for warning in caught)
+    assert constant == f"{path}: column 'a' is constant and can tell no classes apart"
+    assert skipped.startswith(f"{path}: 1 row skipped; the first: {path}:2:2: no label")
+    assert {warning.filename for warning in caught} == {__file__}
     assert (table.vocabularies, table.labels.tolist()) == ((("x",),), [0, 1])
     path.write_bytes(b"PAR1 and then nothing")
     fails(path, ": this is not a Parquet file, or it is cut short")

@@ -72,10 +72,10 @@ class FeatureMatrix:
         """
         X = sparse.csr_matrix(X)
         check_binary(X)
-        X.sum_duplicates()
-        X.sort_indices()
-        if X.data.size and not X.data.all():
+        if not X.has_canonical_format or not X.data.all():
+            X = X.copy()  # the caller's matrix stays as it is
             X.eliminate_zeros()
+            X.sum_duplicates()
         n_features = X.shape[1]
         if names is None:
             names = [f"x{j}" for j in range(n_features)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class NominalTable:
     ----------
     columns : names of the columns, all different.
     codes : int32 array of shape (rows, columns), each column contiguous in memory.
-    vocabularies : for each column its values; the value of code ``c`` is ``vocabularies[j][c - 1]``.
+    vocabularies : for each column its values; that of code ``c`` is ``vocabularies[j][c - 1]``.
     labels : int32 class codes, -1 where a row has no label; or None.
     classes : names of the classes.
     target : name of the column that the labels came from.
@@ -68,7 +69,16 @@ class NominalTable:
             twice = next(name for name in self.columns if self.columns.count(name) > 1)
             raise InputError(f"column {twice!r} appears twice")
         if self.codes.shape[1:] != (len(self.columns),):
-            raise InputError(f"codes have shape {self.codes.shape}, {len(self.columns)} columns named")
+            raise InputError(
+                f"codes have shape {self.codes.shape}, {len(self.columns)} columns named"
+            )
+        for what in ("labels", "groups", "tasks", "heads"):
+            values = getattr(self, what)
+            if values is not None and len(values) != len(self):
+                raise InputError(f"{len(values)} {what} for {len(self)} rows")
+        bounds = self.sequence_bounds
+        if bounds is not None and (len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(self)):
+            raise InputError(f"sequence bounds do not cut {len(self)} rows into sequences")
 
     @classmethod
     def from_columns(
@@ -120,7 +130,7 @@ class NominalTable:
 
     def take(self, rows: np.ndarray) -> NominalTable:
         """The given rows, with the same vocabularies; sequences and heads are left behind."""
-        parts = {
+        parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in ("labels", "groups", "tasks")
         }

@@ -1,0 +1,34 @@
+"""What a target must be before anything can be learned from it: two classes or more, seen again.
+
+A column with one class teaches nothing, and a column in which every row has a class of its own is
+a name or a number of the row.  Both are refused with a sentence rather than fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from featloom.errors import ReadError
+
+
+def check_classes(
+    classes: Sequence[str], n_labelled: int | None, *, file: str, target: str
+) -> None:
+    """Refuse a target that cannot be learned; ``n_labelled`` None leaves out whether classes
+    repeat, since the few tokens of a short text may all differ.
+
+    >>> check_classes(("N", "V"), 20, file="pp.csv", target="class")
+    >>> check_classes(("N",), 20, file="pp.csv", target="class")
+    Traceback (most recent call last):
+        ...
+    featloom.errors.ReadError: pp.csv: one class only in column 'class': 'N'; two are needed
+    """
+    if not classes:
+        raise ReadError(f"no labels in column {target!r}", file=file)
+    if len(classes) == 1:
+        message = f"one class only in column {target!r}: {classes[0]!r}; two are needed"
+        raise ReadError(message, file=file)
+    # Two rows of two classes are a toy, but one from which a model can be made.
+    if len(classes) == n_labelled and len(classes) > 2:
+        message = f"every row has a class of its own in column {target!r}; it is not a target"
+        raise ReadError(message, file=file)

@@ -1,0 +1,247 @@
+"""Tables with a column for each feature: CSV, TSV (plain, ``.xz``, ``.gz``) and Parquet.
+
+Every cell is a symbol: numbers are read as their text.  An empty cell, ``NA``, ``NaN`` and ``nan``
+mean "missing"; where ``NA`` is a symbol (Namibia, a tag), say ``missing=("",)``.  The question mark
+is a symbol, for it is one in text.
+
+Faults are told with file, line and, where one cell is at fault, the number of its column:
+``pp.csv:7: 5 columns, 4 expected``, ``pp.csv:9:4: no label in column 'class'``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+
+from featloom.data.readers.bad_rows import BadRows
+from featloom.data.readers.growing import GrowingTable
+from featloom.data.readers.lines import read_lines
+from featloom.data.readers.separated import Batch, read_batches
+from featloom.data.table import NominalTable
+from featloom.errors import InputError, ReadError
+
+MISSING = ("", "NA", "NaN", "nan")
+_SEPARATORS = (",", "\t", ";", "|")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    target: str | int | None = None,
+    columns: Sequence[str] | None = None,
+    groups: str | int | None = None,
+    separator: str | None = None,
+    header: bool = True,
+    quote: str | None = "auto",
+    missing: Collection[str] = MISSING,
+    on_bad_row: str = "raise",
+    require_labels: bool = True,
+) -> NominalTable:
+    """Read a table of symbols.
+
+    Parameters
+    ----------
+    path : file to read; ``.parquet`` is read as Parquet, all else as separated text.
+    target : column with the classes, by name or position (-1 is the last); None: no labels.
+    columns : the columns to read beside target and groups, default all.  Without a header these
+        are the names of all columns of the file.
+    groups : column with documents, words, … that folds must not tear apart.
+    separator : character between cells; default a tab for ``.tsv`` and ``.tab``, else whichever
+        of comma, tab, semicolon and bar the first line has most of.
+    header : whether the first line names the columns; without names they are f1, f2, …
+    quote : '"' for RFC 4180, None for none; "auto" is RFC 4180, save that in tab-separated text
+        quotes hide neither tabs nor line ends.
+    missing : the cells that mean "missing".
+    on_bad_row : "raise", or "skip" to leave bad rows out and warn with their number.
+    require_labels : False for data to predict on: rows without a label get -1, a file without
+        the target column has no labels, and the classes are not checked.
+
+    Returns
+    -------
+    NominalTable
+        With a warning for columns that are constant.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pp.csv")
+    ...     _ = path.write_text("verb,prep,class\\nate,with,V\\nsaw,of,N\\nate,of,N\\n")
+    ...     table = read_table(path, target="class")
+    >>> table.columns, table.classes, table.labels.tolist()
+    (('verb', 'prep'), ('V', 'N'), [0, 1, 1])
+    """
+    name = os.fspath(path)
+    if name.lower().endswith((".parquet", ".pq")):
+        from featloom.data.readers.parquet import read_parquet
+
+        return read_parquet(
+            path,
+            target=target,
+            columns=columns,
+            groups=groups,
+            missing=missing,
+            on_bad_row=on_bad_row,
+            require_labels=require_labels,
+        )
+    bad_rows = BadRows(name, on_bad_row)
+    batches = read_batches(
+        name,
+        separator=separator or sniff_separator(name),
+        quote=quote,
+        bad_rows=bad_rows,
+        expected=None if header or columns is None else len(columns),
+    )
+    first = next(batches, None)
+    if first is None:
+        raise ReadError("no rows", file=name)
+    width = len(first.columns)
+    if header:
+        header_line = first.lines[0]
+        names = [cells[0] or f"column{j}" for j, cells in enumerate(first.columns, start=1)]
+        first = Batch(first.lines[1:], [cells[1:] for cells in first.columns])
+        check_names(names, file=name, line=header_line)
+    else:
+        names = [f"f{j}" for j in range(1, width + 1)] if columns is None else list(columns)
+        columns = None
+    table = assemble(
+        chain([first], batches),
+        names,
+        file=name,
+        target=target,
+        columns=columns,
+        groups=groups,
+        missing=missing,
+        bad_rows=bad_rows,
+        require_labels=require_labels,
+    )
+    bad_rows.warn()
+    return table
+
+
+def assemble(
+    batches: Iterator[Batch],
+    names: Sequence[str],
+    *,
+    file: str,
+    target: str | int | None,
+    columns: Sequence[str] | None,
+    groups: str | int | None,
+    missing: Collection[str],
+    bad_rows: BadRows,
+    require_labels: bool,
+) -> NominalTable:
+    """A table from batches of rows whose columns have the given names."""
+    layout = Layout(names, target, columns, groups, file, require_labels)
+    growing = GrowingTable(
+        [names[j] for j in layout.features],
+        target=None if layout.target is None else names[layout.target],
+        groups=None if layout.groups is None else names[layout.groups],
+        missing=missing,
+    )
+    needed = layout.needed(require_labels)
+    missing = frozenset(missing)
+    for batch in batches:
+        for j, what in needed.items():
+            if not missing.isdisjoint(batch.columns[j]):
+                batch = _without_missing(batch, j, what, names[j], missing, bad_rows)
+        if len(batch):
+            growing.extend(
+                [batch.columns[j] for j in layout.features],
+                labels=None if layout.target is None else batch.columns[layout.target],
+                groups=None if layout.groups is None else batch.columns[layout.groups],
+            )
+    if not len(growing):
+        raise ReadError("no rows" if bad_rows.count == 0 else "no row can be used", file=file)
+    return growing.finish(source=file, require_labels=require_labels)
+
+
+class Layout:
+    """Which columns of a file are features, which one the target, which one the groups."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        target: str | int | None,
+        columns: Sequence[str] | None,
+        groups: str | int | None,
+        file: str,
+        require_labels: bool,
+    ):
+        if not require_labels and isinstance(target, str) and target not in names:
+            target = None
+        self.target = None if target is None else position(names, target, file)
+        self.groups = None if groups is None else position(names, groups, file)
+        if self.target is not None and self.target == self.groups:
+            raise InputError(f"column {names[self.target]!r} cannot be both target and groups")
+        taken = {self.target, self.groups}
+        wanted = (
+            range(len(names)) if columns is None else [position(names, c, file) for c in columns]
+        )
+        self.features = [j for j in wanted if j not in taken]
+        if not self.features:
+            raise ReadError("no columns beside the target", file=file)
+
+    def needed(self, require_labels: bool) -> dict[int, str]:
+        """The columns in which no cell may be missing, and what each of them holds."""
+        needed = {}
+        if self.target is not None and require_labels:
+            needed[self.target] = "label"
+        if self.groups is not None:
+            needed[self.groups] = "group"
+        return needed
+
+    def columns(self) -> list[int]:
+        """All columns that are read."""
+        beside = [j for j in (self.target, self.groups) if j is not None]
+        return [*self.features, *beside]
+
+
+def position(names: Sequence[str], wanted: str | int, file: str) -> int:
+    """Place of a column given by name or number (negative ones count from the end)."""
+    if isinstance(wanted, int):
+        if -len(names) <= wanted < len(names):
+            return wanted % len(names)
+        raise ReadError(f"no column number {wanted}; there are {len(names)} columns", file=file)
+    try:
+        return list(names).index(wanted)
+    except ValueError:
+        shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+        raise ReadError(f"no column {wanted!r}; there are {shown}", file=file) from None
+
+
+def check_names(names: Sequence[str], *, file: str, line: int | None = None) -> None:
+    """Refuse two columns of one name."""
+    seen: set[str] = set()
+    for number, name in enumerate(names, start=1):
+        if name in seen:
+            message = f"column {name!r} appears twice (is the first line a header?)"
+            raise ReadError(message, file=file, line=line, column=number)
+        seen.add(name)
+
+
+def sniff_separator(name: str) -> str:
+    """The separator by the file's ending, else the one that the first line has most of."""
+    bare = name.lower().removesuffix(".xz").removesuffix(".gz")
+    if bare.endswith((".tsv", ".tab")):
+        return "\t"
+    for _, line in read_lines(name):
+        if line.strip():
+            unquoted = "".join(line.split('"')[::2])
+            return max(_SEPARATORS, key=unquoted.count)
+    raise ReadError("no rows", file=name)
+
+
+def _without_missing(
+    batch: Batch, column: int, what: str, name: str, missing: frozenset[str], bad_rows: BadRows
+) -> Batch:
+    kept = []
+    for row, cell in enumerate(batch.columns[column]):
+        if cell in missing:
+            message = f"no {what} in column {name!r}"
+            bad_rows.add(message, line=batch.lines[row], column=column + 1)
+        else:
+            kept.append(row)
+    return batch.take(kept)
