@@ -251,6 +251,10 @@ def test_a_fragment_for_a_notebook_holds_any_name(names):
     assert visible(" & ".join(visible(name) for name in names)) in "".join(page.text)
 
 
+def test_a_feature_that_is_named_as_nothing_is_printed_is_still_a_feature():
+    assert ">–</td>" in features_html([{"name": "–"}], [])
+
+
 def test_a_fragment_counts_what_it_does_not_show(sample_result):
     found = sample_result["induction"]["conjunctions"]
     fragment = features_html(found, list(sample_result["data"]["classes"]), most=10)

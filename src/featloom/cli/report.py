@@ -11,7 +11,7 @@ from featloom.cli import options
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     open_page: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:

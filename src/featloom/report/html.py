@@ -1,0 +1,150 @@
+"""One HTML file that opens anywhere, without a network.
+
+The summary and the figures are set into the template of ``assets/``; style, script and the
+drawing library are put inside the file once.  All data are escaped: text by the template, figures
+by writing every ``<`` of their JSON as an escape, so that no name can end a script.  As a second
+lock the page carries a policy that allows the scripts written here, by their hash, and no other,
+and no request of any kind.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from featloom.errors import InputError
+from featloom.report import FoundFeature, check_result
+from featloom.report.figures import figures
+from featloom.report.summarize import feature_table, summarize, visible
+from featloom.runs import REPORT, Run, encode_result
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+def report_html(result: dict[str, Any]) -> str:
+    """The page of a result, from the dict that ``result.json`` holds."""
+    checked = check_result(result)
+    with _report_packages():
+        drawn = figures(checked)
+        library = drawing_library() if drawn else ""
+        template = _template("report.html.jinja")
+    scripts = [script for script in (library, _asset("page.js")) if script]
+    allowed = " ".join(_fingerprint(script) for script in scripts)
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src " + allowed
+    return template.render(
+        summary=summarize(checked),
+        figures=[(figure, _json_in_html(figure.spec)) for figure in drawn],
+        style=_asset("page.css"),
+        scripts=scripts,
+        policy=policy,
+    )
+
+
+def write_report(run: Run) -> Path:
+    """Write ``report.html`` beside the ``result.json`` it is made from; returns its path."""
+    return run.write(REPORT, report_html(run.result()))
+
+
+def features_html(
+    conjunctions: Sequence[dict[str, Any]], classes: Sequence[str], *, most: int = 50
+) -> str:
+    """Features as a small table for a notebook: no script, no file beside it.
+
+    Parameters
+    ----------
+    conjunctions : dicts as in ``result.json``: name, parts, length, support, class_counts,
+        score, weight; all but the name can be missing.
+    classes : names of the classes, in the order of ``class_counts``.
+    most : the number of rows to show; the rest is counted below the table.
+
+    >>> fragment = features_html([{"name": "Prev=in & CAP", "support": 12}], ["no", "yes"])
+    >>> "Prev=in &amp; CAP" in fragment and "<script" not in fragment
+    True
+    """
+    # Written without the template engine, so that a notebook needs no extra packages.
+    try:
+        found = msgspec.json.decode(encode_result(list(conjunctions)), type=list[FoundFeature])
+    except msgspec.ValidationError as error:
+        raise InputError(f"not features: {str(error)[:1].lower()}{str(error)[1:]}") from error
+    table = feature_table(found[:most], [visible(str(name)) for name in classes])
+    if table is None:
+        return '<div class="featloom-features">no features</div>'
+    head = "".join(_cell("th", column["label"], column["number"]) for column in table["columns"])
+    body = "".join(
+        "<tr>"
+        + "".join(
+            _cell("td", cell["text"], column["number"])
+            for cell, column in zip(row["cells"], table["columns"], strict=True)
+        )
+        + "</tr>"
+        for row in table["rows"]
+    )
+    rest = len(found) - most
+    more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
+    return (
+        '<div class="featloom-features" style="overflow-x:auto">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+    )
+
+
+@lru_cache(maxsize=1)
+def drawing_library() -> str:
+    """The script that draws Vega-Lite figures, in the version that Altair writes."""
+    import altair
+    import vl_convert
+
+    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=wanted)
+    # Inside a page these would end or swallow the script; escaped they mean the same to it.
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _template(name: str):
+    import jinja2
+
+    loader = jinja2.FileSystemLoader(ASSETS)
+    environment = jinja2.Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+@contextmanager
+def _report_packages() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise InputError(
+            f"a report needs the package {error.name}: pip install 'featloom[report]'"
+        ) from error
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _json_in_html(spec: dict[str, Any]) -> str:
+    return encode_result(spec).decode().replace("<", "\\u003c")
+
+
+def _fingerprint(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _cell(tag: str, text: str, is_number: bool) -> str:
+    side = "right" if is_number else "left"
+    style = f"text-align:{side};padding:.2em .7em;font-variant-numeric:tabular-nums"
+    return f'<{tag} style="{style};overflow-wrap:anywhere" dir="auto">{escape(text)}</{tag}>'

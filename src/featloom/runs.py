@@ -1,0 +1,322 @@
+"""A run is a folder that holds what one command found.
+
+``result.json`` says what was asked, of which data, by which versions, with which seed, how long
+it took and what came out; beside it lie the model, the journal of a search and ``report.html``.
+A file is written beside its place under another name and then renamed, so that a reader never
+meets half a file and a run that is killed keeps everything it had finished.
+
+The clock that fills ``timing`` and the progress line that a person sees while waiting are here
+too, because every command needs both and there should be one of each.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from featloom.errors import InputError, ReadError
+
+SCHEMA = 1
+RESULT = "result.json"
+REPORT = "report.html"
+MARK = ".featloom-run"
+PACKAGES = ("featloom", "numpy", "scipy", "scikit-learn", "numba", "polars")
+
+
+class ResultHead(msgspec.Struct):
+    """What every ``result.json`` has; each kind of run adds its own parts."""
+
+    schema: int
+    command: str
+    versions: dict[str, str]
+    data: dict[str, Any]
+    seed: int | None
+    timing: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of one run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> run = Run.create(Path(tempfile.mkdtemp()) / "letters")
+    >>> run.write_result({"schema": 1, "command": "featloom induce letters.tsv", "versions": {},
+    ...                   "data": {"rows": 26}, "seed": 0, "timing": {"total_s": 0.1}})
+    >>> Run.open(run.path).result()["data"]["rows"]
+    26
+    """
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: str | os.PathLike) -> Run:
+        """Make the folder; one that is there already must be empty or a run."""
+        path = Path(path)
+        if path.is_dir():
+            try:
+                taken = any(path.iterdir()) and not _is_run(path)
+            except OSError as error:
+                raise InputError(f"cannot look into {path}: {_reason(error)}") from error
+            if taken:
+                raise InputError(f"{path} holds other files and no featloom run; name a new folder")
+        elif path.exists():
+            raise InputError(f"{path} is a file; a run needs a folder")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make the folder {path}: {_reason(error)}") from error
+        if not (path / MARK).exists():
+            # Lets a run that stopped before its first result be recognised and resumed.
+            write_beside(path / MARK, f"A featloom run, schema {SCHEMA}.\n")
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike) -> Run:
+        """A run that is there; anything else is refused."""
+        path = Path(path)
+        if not path.exists():
+            raise InputError(f"no run at {path}")
+        if not path.is_dir() or not _is_run(path):
+            raise InputError(f"{path} is not a featloom run")
+        return cls(path)
+
+    def write_result(self, result: dict[str, Any]) -> None:
+        """Check and write ``result.json``; a report of an earlier result is removed."""
+        content = encode_result(result)
+        _check_head(msgspec.json.decode(content), str(self.path / RESULT))
+        write_beside(self.path / RESULT, msgspec.json.format(content, indent=2) + b"\n")
+        try:
+            (self.path / REPORT).unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot remove {self.path / REPORT}: {_reason(error)}") from error
+
+    def result(self) -> dict[str, Any]:
+        """The checked content of ``result.json``."""
+        return read_result(self.path)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write one more file of the run."""
+        write_beside(self.path / name, content)
+        return self.path / name
+
+
+def read_result(path: str | os.PathLike) -> dict[str, Any]:
+    """Read and check a ``result.json``, given as the file or as the folder of the run."""
+    path = Path(path)
+    file = path / RESULT if path.is_dir() else path
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        missing = "no such file" if file == path else "not there; the run has not finished"
+        raise ReadError(missing, file=str(file)) from None
+    except OSError as error:
+        raise ReadError(f"cannot be read: {_reason(error)}", file=str(file)) from error
+    try:
+        result = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        fault = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        raise ReadError(f"not a result: {_one_line(fault)}", file=str(file)) from error
+    _check_head(result, str(file))
+    return result
+
+
+def encode_result(result: Any) -> bytes:
+    """A result as JSON; NumPy numbers and arrays become plain ones, NaN becomes null.
+
+    >>> encode_result({"score": float("nan"), "run": Path("runs/a")})
+    b'{"score":null,"run":"runs/a"}'
+    """
+    try:
+        return msgspec.json.encode(result, enc_hook=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the result cannot be written: {_one_line(str(error))}") from error
+
+
+def write_beside(path: str | os.PathLike, content: str | bytes) -> None:
+    """Write a file under another name in its folder, then rename it: all of it or nothing.
+
+    A read-only folder or a full disk is an :class:`InputError` that says so; what stood there
+    before is untouched.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        with open(part, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # Without it a rename can reach the disk before the words do.
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot write {path}: {_reason(error)}") from error
+        raise
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result can depend on, without importing them.
+
+    >>> sorted(versions())
+    ['featloom', 'numba', 'numpy', 'polars', 'python', 'scikit-learn', 'scipy']
+    """
+    import platform
+
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+@dataclass
+class Timing:
+    """Wall and user CPU seconds of named stages; a stage that is entered again adds up.
+
+    User CPU counts all threads and the child processes that have ended.
+
+    >>> timing = Timing()
+    >>> with timing.stage("fit"):
+    ...     _ = sum(range(1000))
+    >>> list(timing.as_dict())
+    ['fit_s', 'fit_user_s', 'total_s', 'user_s']
+    """
+
+    wall: dict[str, float] = field(default_factory=dict)
+    user: dict[str, float] = field(default_factory=dict)
+    _start: tuple[float, float] = field(default_factory=lambda: _clock())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what happens inside."""
+        wall, user = _clock()
+        try:
+            yield
+        finally:
+            wall_now, user_now = _clock()
+            self.wall[name] = self.wall.get(name, 0.0) + wall_now - wall
+            self.user[name] = self.user.get(name, 0.0) + user_now - user
+
+    def as_dict(self) -> dict[str, float]:
+        """Seconds as ``result.json`` holds them: ``fit_s``, ``fit_user_s``, …, ``total_s``."""
+        seconds = {}
+        for name in self.wall:
+            seconds[f"{name}_s"] = round(self.wall[name], 4)
+            seconds[f"{name}_user_s"] = round(self.user[name], 4)
+        wall, user = _clock()
+        seconds["total_s"] = round(wall - self._start[0], 4)
+        seconds["user_s"] = round(user - self._start[1], 4)
+        return seconds
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """What :func:`progress` yields: ``advance`` after each unit of work, ``say`` to reword it."""
+
+    _update: Callable[..., None]
+
+    def advance(self, by: float = 1, *, best: float | None = None) -> None:
+        """Some units are done; ``best`` is the best score so far."""
+        self._update(advance=by, **({} if best is None else {"best": f"best {best:.4f}"}))
+
+    def say(self, description: str) -> None:
+        """Change the words in front of the bar, for instance while a kernel compiles."""
+        self._update(description=description)
+
+
+@contextmanager
+def progress(
+    description: str, total: float | None = None, quiet: bool = False
+) -> Iterator[ProgressLine]:
+    """A bar on standard error with time left and the best score so far.
+
+    Nothing is written when ``quiet`` or when standard error is not a terminal.  A ``total`` of
+    None means that the amount of work is not known.
+
+    >>> with progress("counting pairs", total=2, quiet=True) as line:
+    ...     for _ in range(2):
+    ...         line.advance(best=0.81)
+    """
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield ProgressLine(lambda **_: None)
+        return
+    from rich import progress as rich_progress
+    from rich.console import Console
+
+    # Descriptions can hold names from data: markup is off so that "[/x]" stays what it is.
+    with rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}", markup=False),
+        rich_progress.BarColumn(),
+        rich_progress.TaskProgressColumn(markup=False),
+        rich_progress.TimeRemainingColumn(elapsed_when_finished=True),
+        rich_progress.TextColumn("{task.fields[best]}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(description, total=total, best="")
+        yield ProgressLine(lambda **change: bar.update(task, **change))
+
+
+def _is_run(path: Path) -> bool:
+    if (path / MARK).is_file():
+        return True
+    try:
+        read_result(path)
+    except InputError:
+        return False
+    return True
+
+
+def _check_head(result: Any, file: str) -> None:
+    schema = result.get("schema") if isinstance(result, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise ReadError(
+            f"schema {schema} is of a newer featloom; this one reads up to {SCHEMA}", file=file
+        )
+    try:
+        head = msgspec.convert(result, ResultHead)
+    except msgspec.ValidationError as error:
+        raise ReadError(f"not a result: {_one_line(str(error))}", file=file) from error
+    if head.schema < 1:
+        raise ReadError(f"not a result: there is no schema {head.schema}", file=file)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars and arrays, paths and strings of other kinds as what JSON knows."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in JSON")
+
+
+def _clock() -> tuple[float, float]:
+    times = os.times()
+    return time.perf_counter(), times.user + times.children_user
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _one_line(text: str) -> str:
+    text = " ".join(text.split())
+    return text[:1].lower() + text[1:]
