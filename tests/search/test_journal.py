@@ -52,7 +52,7 @@ def test_what_was_written_is_read_back_to_the_last_bit(tmp_path):
 
 
 @given(score=st.floats(allow_nan=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_score_survives(tmp_path_factory, score):
     path = tmp_path_factory.mktemp("journals") / "a.journal"
     with Journal(path, **LETTERS) as journal:
@@ -217,6 +217,7 @@ def test_a_journal_is_open_once(tmp_path):
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=2, max_size=2))
+@settings(deadline=None)
 def test_a_fingerprint_tells_data_apart(parts):
     first, second = parts
     assert (fingerprint(first) == fingerprint(second)) == (first == second)

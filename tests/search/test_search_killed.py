@@ -144,3 +144,14 @@ def test_a_damaged_tail_after_a_kill_is_repeated(start, tmp_path, uninterrupted)
     assert 0 < len(finished) < 30
     assert finished == uninterrupted[: len(finished)]
     assert finish(start(path)) == uninterrupted
+
+
+def test_a_journal_made_anew_owes_nothing_to_the_log_of_one_that_was_removed(start, tmp_path):
+    path = tmp_path / "a.journal"
+    process = start(path, hold_after=5)
+    wait_for(process, 5)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=PATIENCE)
+    assert path.with_name("a.journal-wal").exists()
+    path.unlink()
+    assert kept(path) == []

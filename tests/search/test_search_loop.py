@@ -47,7 +47,7 @@ WHOLE = search(evaluate, Climb(SPACE, seed=3))
 
 
 @given(stops=st.lists(st.integers(0, 60), max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_search_resumed_at_any_points_equals_one_that_was_not_interrupted(
     tmp_path_factory, stops
 ):

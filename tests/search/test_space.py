@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
@@ -29,6 +29,7 @@ def spaces(draw):
 
 
 @given(spaces())
+@settings(deadline=None)
 def test_every_candidate_has_a_key_of_its_own_and_is_read_back_from_it(space):
     candidates = list(space)
     keys = [space.key(candidate) for candidate in candidates]

@@ -55,14 +55,14 @@ def test_the_same_seed_asks_the_same_questions(make, seed):
 
 @every_strategy
 @given(cuts=st.lists(st.integers(1, 30), min_size=1, max_size=5))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_questions_do_not_depend_on_how_many_are_asked_for_at_once(make, cuts):
     assert questions(make(0), cuts) == questions(make(0), [1])
 
 
 @every_strategy
 @given(seed=st.integers(0, 3), stop=st.integers(1, 20))
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 def test_a_resumed_strategy_ends_where_an_uninterrupted_one_does(make, seed, stop):
     whole = search(evaluate, make(seed))
     answers = {candidate_key(e.candidate): e.result for e in whole[:stop]}

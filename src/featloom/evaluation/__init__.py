@@ -1,0 +1,49 @@
+"""Honest numbers: folds, metrics, paired tests, and the choice among candidates."""
+
+from __future__ import annotations
+
+from featloom.evaluation.folds import given_folds, make_folds, splits
+from featloom.evaluation.metrics import (
+    accuracy,
+    accuracy_of_counts,
+    class_counts,
+    correct_counts,
+    f1,
+    f1_of_counts,
+    log_loss,
+    macro_f1,
+    macro_f1_of_counts,
+    per_class,
+    positive_counts,
+)
+from featloom.evaluation.selection import one_standard_error
+from featloom.evaluation.significance import (
+    bootstrap_interval,
+    mcnemar,
+    mcnemar_of_counts,
+    paired_bootstrap,
+    paired_t,
+)
+
+__all__ = [
+    "accuracy",
+    "accuracy_of_counts",
+    "bootstrap_interval",
+    "class_counts",
+    "correct_counts",
+    "f1",
+    "f1_of_counts",
+    "given_folds",
+    "log_loss",
+    "macro_f1",
+    "macro_f1_of_counts",
+    "make_folds",
+    "mcnemar",
+    "mcnemar_of_counts",
+    "one_standard_error",
+    "paired_bootstrap",
+    "paired_t",
+    "per_class",
+    "positive_counts",
+    "splits",
+]

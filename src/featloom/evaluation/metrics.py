@@ -1,0 +1,230 @@
+"""Metrics: how well predictions agree with the truth.
+
+For a class, let tp be the rows rightly given it, fp those wrongly given it, and fn those that
+should have been given it:
+
+    precision = tp / (tp + fp)      recall = tp / (tp + fn)      F1 = 2 tp / (2 tp + fp + fn)
+
+0 / 0 counts as 0.  Macro F1 is the mean of the classes' F1.
+
+Accuracy and F1 depend on the data only through sums of counts.  So each has two forms: one of
+labels, and one ``…_of_counts`` that takes counts in its last axes.  Counts kept for each
+document can be added up in any selection, which is what makes a bootstrap over documents fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from featloom.errors import InputError
+
+Labels = Sequence[Any] | np.ndarray
+
+
+def positive_counts(
+    y_true: Labels, y_pred: Labels, positive: Any, *, groups: Labels | None = None
+) -> np.ndarray:
+    """tp, fp, fn of one class: int64 of shape (groups, 3); without groups, one row for all.
+
+    Groups come in sorted order.
+
+    >>> positive_counts(list("LLNN"), list("LNLN"), "L", groups=[0, 0, 1, 1])
+    array([[1, 0, 1],
+           [0, 1, 0]])
+    """
+    y_true, y_pred = _pair(y_true, y_pred)
+    is_true, is_given = y_true == positive, y_pred == positive
+    parts = (is_true & is_given, ~is_true & is_given, is_true & ~is_given)
+    return _sums(np.stack(parts, axis=1), groups)
+
+
+def correct_counts(y_true: Labels, y_pred: Labels, *, groups: Labels | None = None) -> np.ndarray:
+    """Right answers and rows: int64 of shape (groups, 2); without groups, one row for all.
+
+    >>> correct_counts(list("LLNN"), list("LNLN"), groups=[0, 0, 0, 1])
+    array([[1, 3],
+           [1, 1]])
+    """
+    y_true, y_pred = _pair(y_true, y_pred)
+    right = y_true == y_pred
+    return _sums(np.stack([right, np.ones_like(right)], axis=1), groups)
+
+
+def class_counts(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
+) -> np.ndarray:
+    """tp, fp, fn of every class: int64 of shape (groups, classes, 3).
+
+    ``classes`` are those that appear in the truth or the predictions, sorted, unless given; give
+    them where two systems are compared, so that both are counted over the same classes.
+
+    >>> class_counts(list("LLN"), list("LNN"))
+    array([[[1, 0, 1],
+            [1, 1, 0]]])
+    """
+    y_true, y_pred = _pair(y_true, y_pred)
+    names = _classes(y_true, y_pred) if classes is None else np.asarray(classes)
+    true_code, given_code = _codes(y_true, names), _codes(y_pred, names)
+    group_of, n_groups = _group_codes(groups, len(y_true))
+    counts = np.zeros((n_groups, len(names), 3), dtype=np.int64)
+    right = true_code == given_code
+    np.add.at(counts, (group_of[right], true_code[right], 0), 1)
+    np.add.at(counts, (group_of[~right], given_code[~right], 1), 1)
+    np.add.at(counts, (group_of[~right], true_code[~right], 2), 1)
+    return counts
+
+
+def f1_of_counts(counts: np.ndarray) -> np.ndarray:
+    """F1 from tp, fp, fn in the last axis.
+
+    >>> f1_of_counts(np.array([[3, 1, 1], [0, 0, 0]])).tolist()
+    [0.75, 0.0]
+    """
+    tp, fp, fn = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    return _ratio(2 * tp, 2 * tp + fp + fn)
+
+
+def macro_f1_of_counts(counts: np.ndarray) -> np.ndarray:
+    """Mean F1 of the classes from tp, fp, fn in the last axis, classes in the one before."""
+    return f1_of_counts(counts).mean(axis=-1)
+
+
+def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
+    """Accuracy from right answers and rows in the last axis."""
+    right, rows = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    return _ratio(right, rows)
+
+
+def f1(y_true: Labels, y_pred: Labels, positive: Any) -> float:
+    """F1 of one class.
+
+    >>> f1(list("LLNN"), list("LNLN"), "L")
+    0.5
+    """
+    return float(f1_of_counts(positive_counts(y_true, y_pred, positive))[0])
+
+
+def macro_f1(y_true: Labels, y_pred: Labels) -> float:
+    """Mean F1 of the classes that appear in the truth or the predictions."""
+    return float(macro_f1_of_counts(class_counts(y_true, y_pred))[0])
+
+
+def accuracy(y_true: Labels, y_pred: Labels) -> float:
+    """Share of rows whose class was found.
+
+    >>> accuracy(list("LLNN"), list("LNLN"))
+    0.5
+    """
+    return float(accuracy_of_counts(correct_counts(y_true, y_pred))[0])
+
+
+def log_loss(y_true: Labels, probabilities: np.ndarray, classes: Labels) -> float:
+    """Mean of -ln p(true class); ``probabilities`` has a column for each of ``classes``.
+
+    A probability of 0 is taken as 2.2e-16, so that one certain error does not make the whole
+    infinite.
+
+    >>> log_loss(["a", "b"], np.array([[0.5, 0.5], [0.75, 0.25]]), ["a", "b"])
+    1.0397207708399179
+    """
+    y_true, probabilities = np.asarray(y_true), np.asarray(probabilities, dtype=np.float64)
+    names = np.asarray(classes)
+    if probabilities.shape != (len(y_true), len(names)):
+        raise InputError(
+            f"probabilities have shape {probabilities.shape}, "
+            f"{(len(y_true), len(names))} was expected"
+        )
+    if not len(y_true):
+        raise InputError("there are no rows to score")
+    of_truth = probabilities[np.arange(len(y_true)), _codes(y_true, names)]
+    # Not only the upper bound: nan fails this comparison too.
+    if not ((probabilities >= 0) & (probabilities <= 1 + 1e-9)).all():
+        raise InputError("probabilities must lie between 0 and 1")
+    smallest = np.finfo(np.float64).eps
+    return float(-np.log(np.clip(of_truth, smallest, 1)).mean())
+
+
+class ClassReport(NamedTuple):
+    """Precision, recall and F1 of a class, and the rows that truly have it."""
+
+    precision: float
+    recall: float
+    f1: float
+    rows: int
+
+
+def per_class(y_true: Labels, y_pred: Labels) -> dict[Any, ClassReport]:
+    """Precision, recall, F1 and number of rows of each class, sorted by name.
+
+    >>> per_class(list("LLN"), list("LNN"))["L"]
+    ClassReport(precision=1.0, recall=0.5, f1=0.6666666666666666, rows=2)
+    """
+    y_true, y_pred = _pair(y_true, y_pred)
+    names = _classes(y_true, y_pred)
+    counts = class_counts(y_true, y_pred, classes=names)[0]
+    tp, fp, fn = counts.T.astype(np.float64)
+    columns = (_ratio(tp, tp + fp), _ratio(tp, tp + fn), f1_of_counts(counts), counts[:, [0, 2]])
+    return {
+        name: ClassReport(float(precision), float(recall), float(of_both), int(rows.sum()))
+        for name, precision, recall, of_both, rows in zip(names.tolist(), *columns, strict=True)
+    }
+
+
+def _pair(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
+    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
+    if y_true.shape != y_pred.shape or y_true.ndim != 1:
+        raise InputError(
+            f"{y_pred.shape[0] if y_pred.ndim else 0} predictions for "
+            f"{y_true.shape[0] if y_true.ndim else 0} rows"
+        )
+    if not len(y_true):
+        raise InputError("there are no rows to score")
+    if (y_true.dtype.kind in "US") != (y_pred.dtype.kind in "US") and object not in (
+        y_true.dtype,
+        y_pred.dtype,
+    ):
+        raise InputError("the true classes and the predictions are not of one type")
+    return y_true, y_pred
+
+
+def _classes(y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
+    return np.unique(np.concatenate([y_true, y_pred]))
+
+
+def _codes(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """Place of each label among the names; a label that is not there is refused."""
+    order = np.argsort(names, kind="stable")
+    places = np.searchsorted(names[order], labels)
+    places = order[np.minimum(places, len(names) - 1)]
+    wrong = np.flatnonzero(names[places] != labels)
+    if wrong.size:
+        raise InputError(
+            f"row {int(wrong[0])} has the class {labels[wrong[0]]!s}, which is not known"
+        )
+    return places
+
+
+def _group_codes(groups: Labels | None, n_rows: int) -> tuple[np.ndarray, int]:
+    if groups is None:
+        return np.zeros(n_rows, dtype=np.int64), 1
+    if len(groups) != n_rows:
+        raise InputError(f"{len(groups)} groups for {n_rows} rows")
+    names, codes = np.unique(np.asarray(groups), return_inverse=True)
+    return codes, len(names)
+
+
+def _sums(rows: np.ndarray, groups: Labels | None) -> np.ndarray:
+    group_of, n_groups = _group_codes(groups, len(rows))
+    columns = [np.bincount(group_of[column], minlength=n_groups) for column in rows.T]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)

@@ -1,0 +1,387 @@
+"""The journal of a search: one row an evaluation, kept on disk, never changed.
+
+A search of an afternoon may be stopped by a power plug, a colleague or an impatient finger.  The
+journal is why nothing is lost: each result is written when it is there, and a search that begins
+with the same journal takes the results from it and goes on.
+
+The file is SQLite.  It says first what it belongs to: a fingerprint of the data and a
+description of the search (what is maximised, with which parameters, over which choices).  A
+journal of other data or of another search is refused.  Every row carries a checksum that also
+covers the checksum of the row before, so a flipped byte, a lost row or a row put in from
+elsewhere is noticed when the journal is opened.
+
+Rows are committed one by one in write-ahead mode with ``synchronous=NORMAL``: a commit hands the
+row to the operating system, which keeps it when the process is killed at any instant.  Only when
+the machine itself goes down can the last few rows be missing; the file is whole even then, and
+the search repeats them.  Waiting for the disk at each row would cost milliseconds to guard
+against that.  The process that has a journal open holds SQLite's exclusive lock; the system
+releases it when the process ends in whatever way, so no stale lock is left behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featloom.errors import InputError
+from featloom.search.space import Candidate, candidate_key, json_text
+from featloom.search.strategies import score_of
+
+SCHEMA = 1
+APPLICATION = 0x46744C4D  # "FtLm": tells a journal from any other SQLite file
+_LOCK_WAIT = 1.0  # seconds; a process that was just killed may take a moment to let go
+
+_TABLES = """
+CREATE TABLE belongs_to (data TEXT NOT NULL, search TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE evaluations (
+    number INTEGER PRIMARY KEY,  -- 1, 2, 3 … in the order in which they were finished
+    candidate TEXT NOT NULL,     -- canonical JSON, the key
+    result TEXT NOT NULL,        -- JSON, floats to the last bit
+    seconds REAL NOT NULL,       -- that the evaluation took
+    elapsed REAL NOT NULL,       -- seconds the search had run by then, over all its sessions
+    finished REAL NOT NULL,      -- time of day, seconds since 1970
+    checksum TEXT NOT NULL);
+CREATE TABLE stops (             -- where the search stopped asking, and why
+    evaluations INTEGER NOT NULL, reason TEXT NOT NULL, finished REAL NOT NULL,
+    checksum TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A candidate and what it was worth; equal to another when these two are.
+
+    ``result`` is what the evaluation gave, ``seconds`` what it took, ``elapsed`` how long the
+    search had run when it was finished, over all its sessions.
+    """
+
+    candidate: Candidate
+    result: Any
+    seconds: float = field(compare=False)
+    elapsed: float = field(compare=False)
+
+    @property
+    def score(self) -> float:
+        """The number that the search maximises."""
+        return score_of(self.result)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a search stopped asking, and why: "finished", "budget", "interrupted" or "failed"."""
+
+    evaluations: int
+    reason: str
+
+
+def fingerprint(*parts: Any) -> str:
+    """A short text that changes when the data change: arrays, texts, and anything JSON can hold.
+
+    >>> fingerprint(np.array([[1, 2]]), ["K", "S"]) == fingerprint(np.array([[1, 2]]), ["K", "S"])
+    True
+    >>> fingerprint(np.array([[1, 2]]), ["K", "S"]) == fingerprint(np.array([[1, 2]]), ["S", "K"])
+    False
+    """
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            contents: Any = np.ascontiguousarray(part).data.cast("B") if part.size else b""
+            kind = f"array {part.dtype.str} {part.shape}"
+        elif isinstance(part, bytes):
+            contents, kind = part, "bytes"
+        else:
+            contents, kind = json_text(part).encode(), "json"
+        # The length keeps ("ab", "c") and ("a", "bc") apart.
+        digest.update(f"{kind} {len(contents)}\n".encode())
+        digest.update(contents)
+    return digest.hexdigest()
+
+
+class Journal:
+    """The results of one search on one set of data, on disk.
+
+    Parameters
+    ----------
+    path : the file; made when it is not there.
+    data : a fingerprint of the data, see :func:`fingerprint`.
+    search : what the results depend on beside the data and the candidate: the objective and its
+        version, its parameters, the choices.  Plain JSON.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "search.journal"
+    >>> with Journal(path, data=fingerprint("letters"), search={"metric": "accuracy"}) as journal:
+    ...     evaluation = journal.append({"k": 1}, {"score": 0.8170}, seconds=0.6, elapsed=0.6)
+    >>> with Journal(path, data=fingerprint("letters"), search={"metric": "accuracy"}) as journal:
+    ...     journal.get('{"k":1}').result
+    {'score': 0.817}
+    >>> Journal(path, data=fingerprint("words"), search={"metric": "accuracy"})
+    ... # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    featloom.errors.InputError: journal ...search.journal was made from other data ...
+    """
+
+    def __init__(self, path: str | os.PathLike, *, data: str, search: Mapping[str, Any]):
+        self.path = Path(path)
+        description = json_text(search)
+        if not self.path.exists():
+            _create(self.path, data, description)
+        self._connection, made_from, made_by, checksum = _open(self.path)
+        try:
+            if made_from != data:
+                raise InputError(
+                    f"journal {self.path} was made from other data "
+                    f"(fingerprint {made_from[:12]}, not {data[:12]})"
+                )
+            if made_by != description:
+                difference = _first_difference(json.loads(made_by), json.loads(description))
+                raise InputError(f"journal {self.path} was made by another search: {difference}")
+            with _sentences(self.path):
+                self._evaluations, self._checksum = _evaluations(self._connection, checksum)
+                self._stops = _stops(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __len__(self) -> int:
+        return len(self._evaluations)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        """The evaluations, in the order in which they were finished."""
+        return iter(self._evaluations.values())
+
+    def get(self, key: str) -> Evaluation | None:
+        """The evaluation of the candidate with this key, or None."""
+        return self._evaluations.get(key)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the search had run at its last evaluation, over all its sessions."""
+        return max((evaluation.elapsed for evaluation in self), default=0.0)
+
+    @property
+    def stops(self) -> list[Stop]:
+        """Where the search stopped, session after session."""
+        return list(self._stops)
+
+    def append(
+        self, candidate: Mapping[str, Any], result: Any, *, seconds: float, elapsed: float
+    ) -> Evaluation:
+        """Write one evaluation; when this returns, a killed process does not lose it."""
+        key, text = candidate_key(candidate), json_text(result)
+        if key in self._evaluations:
+            raise ValueError(f"journal {self.path} already has {key}")
+        row = (len(self) + 1, key, text, float(seconds), float(elapsed), time.time())
+        checksum = _chain(self._checksum, row)
+        with _sentences(self.path):
+            self._connection.execute(
+                "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum)
+            )
+        evaluation = Evaluation(dict(candidate), json.loads(text), row[3], row[4])
+        self._evaluations[key], self._checksum = evaluation, checksum
+        return evaluation
+
+    def record_stop(self, evaluations: int, reason: str) -> None:
+        """Write that the search stopped asking after so many evaluations."""
+        row = (evaluations, reason, time.time())
+        with _sentences(self.path):
+            self._connection.execute(
+                "INSERT INTO stops VALUES (?, ?, ?, ?)", (*row, _chain("stop", row))
+            )
+        self._stops.append(Stop(evaluations, reason))
+
+    def close(self) -> None:
+        """Let go of the file; a journal that was closed is one file."""
+        self._connection.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def read_journal(path: str | os.PathLike) -> tuple[list[Evaluation], list[Stop]]:
+    """The evaluations and stops of a journal, whatever it belongs to; for reports."""
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"there is no journal {path}")
+    connection, _, _, checksum = _open(path)
+    try:
+        with _sentences(path):
+            evaluations, _ = _evaluations(connection, checksum)
+            return list(evaluations.values()), _stops(connection)
+    finally:
+        connection.close()
+
+
+class _Damaged(Exception):
+    """A part of a journal that fails its check."""
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into one sentence for its owner."""
+    try:
+        yield
+    except _Damaged as damage:
+        raise InputError(f"journal {path} is damaged: {damage}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"journal {path} is damaged: a text in it cannot be read") from None
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = None if code is None else code & 0xFF
+        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise InputError(f"journal {path} is in use by another process") from None
+        if primary == sqlite3.SQLITE_NOTADB:
+            raise InputError(f"{path} is not a journal") from None
+        if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
+            raise InputError(f"journal {path} cannot be written: {error}") from None
+        if primary == sqlite3.SQLITE_CANTOPEN:
+            raise InputError(f"journal {path} cannot be opened: {error}") from None
+        raise InputError(f"journal {path} is damaged: {error}") from None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_LOCK_WAIT, isolation_level=None
+    )
+    # Asked for before the file is first touched, so that the write-ahead log needs no shared
+    # memory beside it and the lock is held from the first read to the close.
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    return connection
+
+
+def _create(path: Path, data: str, description: str) -> None:
+    """Make an empty journal beside its place and put it there whole, unless one is there."""
+    if not path.parent.is_dir():
+        raise InputError(f"journal {path} cannot be made: there is no folder {path.parent}")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    checksum = _chain("", (data, description))
+    with _sentences(path):
+        try:
+            beside.unlink(missing_ok=True)
+            beside.touch()
+            connection = _connect(beside)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(
+                    f"BEGIN; {_TABLES} PRAGMA application_id = {APPLICATION};"
+                    f"PRAGMA user_version = {SCHEMA}; COMMIT;"
+                )
+                connection.execute(
+                    "INSERT INTO belongs_to VALUES (?, ?, ?)", (data, description, checksum)
+                )
+            finally:
+                connection.close()
+            try:
+                # A link, unlike a rename, never takes the place of a journal that another
+                # process made meanwhile.
+                os.link(beside, path)
+            except FileExistsError:
+                return
+            except OSError:
+                os.replace(beside, path)
+            # A journal that was removed by hand may have left its log; it is not this one's.
+            path.with_name(path.name + "-wal").unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"journal {path} cannot be made: {error.strerror}") from None
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, str, str, str]:
+    """Lock a journal and check all but its evaluations: (connection, data, search, checksum)."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a journal")
+    connection = None
+    try:
+        with _sentences(path):
+            if path.stat().st_size == 0:
+                raise _Damaged("the file is empty")
+            connection = _connect(path)
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (schema,) = connection.execute("PRAGMA user_version").fetchone()
+            if application != APPLICATION:
+                raise InputError(f"{path} is not a journal")
+            if schema != SCHEMA:
+                raise InputError(
+                    f"journal {path} was made by another version (schema {schema}, not {SCHEMA})"
+                )
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("COMMIT")
+            for (finding,) in connection.execute("PRAGMA quick_check(1)"):
+                if finding != "ok":
+                    raise _Damaged(
+                        " ".join(finding.replace("*** in database main ***", "").split())
+                    )
+            rows = connection.execute("SELECT data, search, checksum FROM belongs_to").fetchall()
+            if len(rows) != 1 or _chain("", rows[0][:2]) != rows[0][2]:
+                raise _Damaged("what it belongs to fails its checksum")
+            return connection, *rows[0]
+    except BaseException:
+        if connection is not None:
+            connection.close()
+        raise
+
+
+def _evaluations(
+    connection: sqlite3.Connection, checksum: str
+) -> tuple[dict[str, Evaluation], str]:
+    """The evaluations by key, each checked against the one before, and the last checksum."""
+    evaluations = {}
+    query = (
+        "SELECT number, candidate, result, seconds, elapsed, finished, checksum "
+        "FROM evaluations ORDER BY number"
+    )
+    for expected, (*row, found) in enumerate(connection.execute(query), start=1):
+        checksum = _chain(checksum, row)
+        number, key, text, seconds, elapsed, _ = row
+        if number != expected or found != checksum:
+            raise _Damaged(f"evaluation {expected} fails its checksum")
+        evaluations[key] = Evaluation(json.loads(key), json.loads(text), seconds, elapsed)
+    return evaluations, checksum
+
+
+def _stops(connection: sqlite3.Connection) -> list[Stop]:
+    query = "SELECT evaluations, reason, finished, checksum FROM stops ORDER BY rowid"
+    rows = connection.execute(query).fetchall()
+    if any(_chain("stop", row) != found for *row, found in rows):
+        raise _Damaged("a record of where it stopped fails its checksum")
+    return [Stop(*row[:2]) for row in rows]
+
+
+def _chain(before: str, row: Iterable[Any]) -> str:
+    # repr, because a damaged row may hold anything.
+    return blake2b(repr((before, *row)).encode(), digest_size=12).hexdigest()
+
+
+def _first_difference(there: Any, here: Any) -> str:
+    """Which part of the description of the search differs, and how."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for name in sorted({*there, *here}):
+            if name not in there:
+                return f"it had no {name!r}"
+            if name not in here:
+                return f"it had {name!r}"
+            if json_text(there[name]) != json_text(here[name]):
+                return f"its {name!r} was {_short(there[name])}, now {_short(here[name])}"
+    return "its description differs"
+
+
+def _short(value: Any) -> str:
+    text = json_text(value)
+    return text if len(text) <= 60 else text[:57] + "..."

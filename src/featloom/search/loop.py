@@ -1,0 +1,468 @@
+"""The search loop: ask, evaluate, write down, tell.
+
+The loop asks a strategy for candidates, evaluates those it has not met before, writes each
+result to the journal as soon as it is there, and tells the strategy in the order asked.  A
+search that begins with a journal does just the same; it finds the first results in the journal
+and need not compute them.  So a search that was killed goes on to the end it would have had:
+the strategy asks the same questions because it is told the same answers.
+
+Evaluations run one after another or in several processes; the history is the same, because
+results are told in the order asked and a strategy does not look at how many it was asked for.
+
+A budget counts evaluations (found in the journal or not) or seconds.  Seconds are compared with
+the time that the journal has for each evaluation, so the journal itself says where the search
+stopped, and a replay stops at the same place.  Evaluations under way in other processes at that
+moment are finished and written; a longer budget finds them there.
+
+Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
+kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
+minus infinity, which is written and told like any other.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import pickle
+import re
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, overload
+
+from featloom.errors import InputError
+from featloom.search.journal import Evaluation, Journal
+from featloom.search.space import Candidate, candidate_key, json_text
+from featloom.search.strategies import Result, Strategy, score_of
+
+Evaluate = Callable[[Candidate], Result]
+
+# Candidates that each worker gets between two waits for the slowest.  One at a time would leave
+# workers idle; very many would put off what the strategy learns from them.
+_CANDIDATES_PER_WORKER = 16
+
+
+@dataclass
+class History(Sequence[Evaluation]):
+    """The evaluations of a search in the order told, each candidate once.
+
+    ``best`` is the first of those with the highest score, ``replayed`` how many were found in
+    the journal.  ``stopped`` says why the search ended: "finished" (the strategy had no more to
+    ask), "budget", "interrupted" or "failed".
+    """
+
+    evaluations: list[Evaluation] = field(default_factory=list)
+    best: Evaluation | None = None
+    stopped: str = ""
+    replayed: int = field(default=0, compare=False)
+
+    @overload
+    def __getitem__(self, place: int) -> Evaluation: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Evaluation]: ...
+    def __getitem__(self, place):
+        return self.evaluations[place]
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    def add(self, evaluation: Evaluation) -> None:
+        self.evaluations.append(evaluation)
+        if self.best is None or evaluation.score > self.best.score:
+            self.best = evaluation
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a search may spend: evaluations, seconds, or whichever is used up first.
+
+    >>> Budget.of("90s"), Budget.of("2h"), Budget.of(200)
+    (Budget(evaluations=None, seconds=90.0), Budget(evaluations=None, seconds=7200.0), \
+Budget(evaluations=200, seconds=None))
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for amount in (self.evaluations, self.seconds):
+            if amount is not None and not amount > 0:
+                raise InputError(f"a budget must be positive, not {amount}")
+
+    @classmethod
+    def of(cls, value: Budget | int | str | None) -> Budget:
+        """A budget from a number of evaluations, or a text: "200", "90s", "10m", "2h"."""
+        if value is None:
+            return cls()
+        if isinstance(value, Budget):
+            return value
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", str(value))
+        if found is None or (not found[2] and "." in found[1]):
+            raise InputError(
+                f"budget {value!r} is neither a number of evaluations nor a time such as 90s, 10m"
+            )
+        if not found[2]:
+            return cls(evaluations=int(found[1]))
+        return cls(seconds=float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]])
+
+
+class Interrupted(KeyboardInterrupt):
+    """A search was told to stop (Ctrl-C, or SIGTERM); ``history`` holds what was finished."""
+
+    def __init__(self, history: History):
+        super().__init__(f"interrupted after {len(history)} evaluations")
+        self.history = history
+
+
+class Progress(Protocol):
+    """Called before the first evaluation and after each one."""
+
+    def __call__(self, done: int, total: int | None, best: float | None) -> object: ...
+
+
+class MapBatch(Protocol):
+    """Evaluate candidates somewhere, several at a time.
+
+    Yields (place of the candidate, result, seconds) in whatever order they are finished, and
+    takes the next candidate only when there is a worker for it, in order: the iterable ends
+    early when the budget is spent.
+    """
+
+    def __call__(
+        self, candidates: Iterable[Candidate]
+    ) -> Generator[tuple[int, Result, float], None, None]: ...
+
+
+def search(
+    evaluate: Evaluate,
+    strategy: Strategy,
+    *,
+    journal: Journal | None = None,
+    jobs: int = 1,
+    budget: Budget | int | str | None = None,
+    progress: Progress | None = None,
+    on_result: Callable[[Evaluation], object] | None = None,
+    map_batch: MapBatch | None = None,
+) -> History:
+    """Search for the candidate with the highest score.
+
+    Parameters
+    ----------
+    evaluate : candidate → a score, or a mapping with a "score"; what JSON can hold.  It must
+        give the same answer whenever it is asked.
+    strategy : says which candidates to try; a fresh one, also when a search is resumed.
+    journal : where results are kept; without one a stopped search begins again.
+    jobs : processes; -1: one for each core.  ``evaluate`` is sent to each of them once, and may
+        keep what it likes from one candidate to the next.  Each has one thread for numerics.
+    budget : a number of evaluations, a time such as "10m", or a :class:`Budget`.
+    progress : ``progress(done, total, best score)``.
+    on_result : called with each :class:`Evaluation`, in order, also for those from the journal.
+    map_batch : evaluates batches elsewhere, a cluster for instance; ``jobs`` then says how many
+        workers there are.
+
+    Raises
+    ------
+    Interrupted
+        on Ctrl-C or SIGTERM, with the history so far; what was finished is in the journal.
+
+    Examples
+    --------
+    >>> from featloom.search import Exhaustive, SearchSpace
+    >>> space = SearchSpace({"k": [1, 3, 5, 7]})
+    >>> history = search(lambda c: 1 / (1 + abs(c["k"] - 5)), Exhaustive(space), budget=3)
+    >>> [(e.candidate["k"], e.score) for e in history], history.stopped
+    ([(1, 0.2), (3, 0.3333333333333333), (5, 1.0)], 'budget')
+    """
+    limits = Budget.of(budget)
+    n_workers = _number_of_workers(jobs)
+    ongoing = _Search(strategy, _Memory() if journal is None else journal, limits)
+    ongoing.progress, ongoing.on_result = progress, on_result
+    if map_batch is not None:
+        return ongoing.run(map_batch, n_workers)
+    if n_workers == 1:
+        return ongoing.run(_one_by_one(evaluate), n_workers)
+    with _processes(evaluate, n_workers) as in_processes:
+        return ongoing.run(in_processes, n_workers)
+
+
+class _Search:
+    """A search under way."""
+
+    progress: Progress | None = None
+    on_result: Callable[[Evaluation], object] | None = None
+
+    def __init__(self, strategy: Strategy, journal: Journal | _Memory, limits: Budget):
+        self.strategy, self.journal, self.limits = strategy, journal, limits
+        self.history = History()
+        self.told: set[str] = set()
+        self.begun = time.monotonic() - journal.elapsed
+        self.enough = threading.Event()  # no more evaluations are to begin
+        self.interruption = _Interruption()
+        totals = [getattr(strategy, "total", None), limits.evaluations]
+        self.total = min((n for n in totals if n is not None), default=None)
+
+    def run(self, map_batch: MapBatch, n_workers: int) -> History:
+        n_asked = 1 if n_workers == 1 else n_workers * _CANDIDATES_PER_WORKER
+        history = self.history
+        self.show_progress()
+        with self.interruption:
+            try:
+                history.stopped = "failed"
+                while not self.spent() and self.run_batch(map_batch, n_asked):
+                    pass
+                history.stopped = "budget" if self.spent() else "finished"
+            except KeyboardInterrupt:
+                history.stopped = "interrupted"
+                raise Interrupted(history) from None
+            finally:
+                self.journal.record_stop(len(history), history.stopped)
+        return history
+
+    def run_batch(self, map_batch: MapBatch, n: int) -> bool:
+        """Ask for up to ``n`` candidates and tell their results; False when there are none."""
+        if self.limits.evaluations is not None:
+            n = min(n, self.limits.evaluations - len(self.history))
+        asked = [(candidate_key(candidate), candidate) for candidate in self.strategy.ask(n)]
+        new = {key: candidate for key, candidate in asked if self.journal.get(key) is None}
+        candidates = list(new.values())
+        results = map_batch(self.until_enough(candidates))
+        try:
+            for key, candidate in asked:
+                while self.journal.get(key) is None:
+                    self.write(candidates, results)
+                self.tell(candidate, key, replayed=key not in new)
+                self.interruption.check()
+                if self.spent():
+                    self.enough.set()
+                    break
+            while new and self.write(candidates, results, more=False):
+                pass  # evaluations that had begun before it was enough
+        finally:
+            results.close()
+        return bool(asked)
+
+    def until_enough(self, candidates: list[Candidate]) -> Iterator[Candidate]:
+        for candidate in candidates:
+            if self.enough.is_set():
+                return
+            yield dict(candidate)
+
+    def write(self, candidates: list[Candidate], results: Iterator, more: bool = True) -> bool:
+        """Wait for a result and put it in the journal; False when none is left to wait for."""
+        with self.interruption.allowed():
+            finished = next(results, None)
+        if finished is None:
+            if more:
+                raise RuntimeError("fewer results than candidates came back")
+            return False
+        place, result, seconds = finished
+        # Through JSON before it is told, so that a fresh result is what a journal would give.
+        result = json.loads(json_text(result))
+        score_of(result)
+        elapsed = time.monotonic() - self.begun
+        self.journal.append(candidates[place], result, seconds=seconds, elapsed=elapsed)
+        if self.limits.seconds is not None and elapsed >= self.limits.seconds:
+            self.enough.set()
+        return True
+
+    def tell(self, candidate: Candidate, key: str, replayed: bool) -> None:
+        evaluation = self.journal.get(key)
+        assert evaluation is not None
+        if key not in self.told:
+            self.told.add(key)
+            self.history.add(evaluation)
+            self.history.replayed += replayed
+            if self.on_result is not None:
+                self.on_result(evaluation)
+            self.show_progress()
+        self.strategy.tell(candidate, evaluation.result)
+
+    def spent(self) -> bool:
+        limits, history = self.limits, self.history
+        if limits.evaluations is not None and len(history) >= limits.evaluations:
+            return True
+        # The time in the journal decides, not the clock: a replay has to stop here as well.
+        return (
+            limits.seconds is not None and bool(history) and history[-1].elapsed >= limits.seconds
+        )
+
+    def show_progress(self) -> None:
+        if self.progress is not None:
+            best = self.history.best
+            self.progress(len(self.history), self.total, None if best is None else best.score)
+
+
+class _Memory:
+    """What a journal is to the loop, for a search that keeps none."""
+
+    elapsed = 0.0
+
+    def __init__(self) -> None:
+        self._evaluations: dict[str, Evaluation] = {}
+
+    def get(self, key: str) -> Evaluation | None:
+        return self._evaluations.get(key)
+
+    def append(self, candidate: Candidate, result: Any, *, seconds: float, elapsed: float) -> None:
+        key = candidate_key(candidate)
+        self._evaluations[key] = Evaluation(candidate, result, seconds, elapsed)
+
+    def record_stop(self, evaluations: int, reason: str) -> None:
+        pass
+
+
+class _Interruption:
+    """Ctrl-C and SIGTERM, let in only while an evaluation runs.
+
+    In between, results are being written and told; a signal that comes then waits until the
+    result that is there is in the journal.  Outside the main thread, signals are not ours.
+    """
+
+    def __init__(self) -> None:
+        self._came = self._open = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Interruption:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+    def _receive(self, number: int, frame: object) -> None:
+        self._came = True
+        if self._open:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        self._open = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._open = False
+
+    def check(self) -> None:
+        if self._came:
+            raise KeyboardInterrupt
+
+
+def _number_of_workers(jobs: int) -> int:
+    if jobs == 0:
+        raise InputError("jobs cannot be 0; give a number of processes, or -1 for all cores")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return jobs if jobs > 0 else max(1, (cores or 1) + 1 + jobs)
+
+
+def _one_by_one(evaluate: Evaluate) -> MapBatch:
+    def map_batch(candidates):
+        for place, candidate in enumerate(candidates):
+            yield _timed(evaluate, place, candidate)
+
+    return map_batch
+
+
+def _timed(evaluate: Evaluate, place: int, candidate: Candidate) -> tuple[int, Result, float]:
+    begun = time.perf_counter()
+    try:
+        result = evaluate(candidate)
+    except Exception as error:
+        error.add_note(f"while evaluating {candidate_key(candidate)}")
+        raise
+    return place, result, time.perf_counter() - begun
+
+
+@contextmanager
+def _processes(evaluate: Evaluate, n_workers: int) -> Iterator[MapBatch]:
+    """Workers that each hold a copy of ``evaluate`` and have one thread for numerics."""
+    from joblib import Parallel, delayed, parallel_config
+
+    with tempfile.TemporaryDirectory(prefix="featloom-search-") as folder:
+        place_of_evaluate = _lay_out(evaluate, Path(folder) / "evaluate")
+        with (
+            parallel_config("loky", n_jobs=n_workers, inner_max_num_threads=1),
+            Parallel(return_as="generator_unordered", batch_size=1) as parallel,
+        ):
+
+            def map_batch(candidates):
+                tasks = (
+                    delayed(_evaluate_in_worker)(place_of_evaluate, place, candidate)
+                    for place, candidate in enumerate(candidates)
+                )
+                try:
+                    yield from parallel(tasks)
+                except BrokenExecutor:
+                    raise InputError(
+                        "a worker process died, perhaps for want of memory; fewer jobs may help"
+                    ) from None
+
+            yield map_batch
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where in a file ``evaluate`` lies: its pickle and, apart from it, its arrays."""
+
+    path: str
+    spans: tuple[tuple[int, int], ...]
+    loop: int  # the process that waits for the results
+
+
+def _lay_out(evaluate: Evaluate, path: Path) -> _Layout:
+    """Write ``evaluate`` to a file that all workers map, so that its arrays are there once."""
+    try:
+        import cloudpickle
+    except ImportError:  # older releases of joblib carry it inside
+        from joblib.externals import cloudpickle
+
+    buffers: list[pickle.PickleBuffer] = []
+    body = cloudpickle.dumps(evaluate, protocol=5, buffer_callback=buffers.append)
+    spans = []
+    with path.open("wb") as file:
+        for part in (body, *(buffer.raw() for buffer in buffers)):
+            file.write(b"\0" * (-file.tell() % 64))  # arrays are aligned, as numpy makes them
+            spans.append((file.tell(), len(part)))
+            file.write(part)
+    return _Layout(str(path), tuple(spans), os.getpid())
+
+
+_held: dict[_Layout, Evaluate] = {}  # in a worker: the one ``evaluate`` it has
+
+
+def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
+    evaluate = _held.get(layout)
+    if evaluate is None:
+        if not _held:
+            # Ctrl-C reaches every process of a terminal; the loop alone decides what it means.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            threading.Thread(target=_end_with, args=(layout.loop,), daemon=True).start()
+        with open(layout.path, "rb") as file:
+            # A private mapping: an evaluation may write to its arrays, and only what it writes
+            # to is copied.
+            contents = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+        body, *arrays = (contents[start : start + size] for start, size in layout.spans)
+        evaluate = pickle.loads(body, buffers=arrays)
+        _held.clear()
+        _held[layout] = evaluate
+    return _timed(evaluate, place, candidate)
+
+
+def _end_with(loop: int) -> None:
+    """Leave nothing behind when the loop's process was killed: neither worker nor file."""
+    while os.getppid() == loop:
+        time.sleep(1)
+    for layout in _held:
+        shutil.rmtree(Path(layout.path).parent, ignore_errors=True)
+    os._exit(1)

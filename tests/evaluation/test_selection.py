@@ -1,0 +1,108 @@
+"""The one-standard-error rule takes the simplest candidate that is as good as the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from featloom.errors import InputError
+from featloom.evaluation import one_standard_error
+
+
+@st.composite
+def candidates(draw):
+    n = draw(st.integers(1, 12))
+    n_folds = draw(st.integers(2, 6))
+    # Few different values, so that there are ties.
+    scores = draw(arrays(np.int64, (n, n_folds), elements=st.integers(0, 6))) / 8
+    sizes = draw(arrays(np.int64, n, elements=st.integers(1, 5)))
+    return scores, sizes
+
+
+@given(candidates(), st.sampled_from(["standard_error", "standard_deviation"]))
+@settings(deadline=None)
+def test_what_is_chosen_is_within_the_margin_and_nothing_simpler_is(pair, rule):
+    scores, sizes = pair
+    chosen = one_standard_error(None, scores, sizes, rule=rule)
+    means = scores.mean(axis=1)
+    best = min(np.flatnonzero(means == means.max()), key=lambda place: sizes[place])
+    margin = scores[best].std(ddof=1)
+    if rule == "standard_error":
+        margin /= np.sqrt(scores.shape[1])
+    within = means >= means[best] - margin
+    assert within[chosen]
+    assert sizes[chosen] == sizes[within].min()
+    equally_simple = np.flatnonzero(within & (sizes == sizes[chosen]))
+    assert means[chosen] == means[equally_simple].max()
+    assert chosen == equally_simple[means[equally_simple] == means[chosen]][0]
+
+
+@given(candidates())
+@settings(deadline=None)
+def test_the_best_is_the_highest_then_the_simplest_then_the_first(pair):
+    scores, sizes = pair
+    means = scores.mean(axis=1)
+    expected = min(range(len(means)), key=lambda place: (-means[place], sizes[place], place))
+    assert one_standard_error(None, scores, sizes, rule="best") == expected
+
+
+@given(candidates())
+@settings(deadline=None)
+def test_the_looser_reading_never_chooses_something_larger(pair):
+    scores, sizes = pair
+    strict = one_standard_error(None, scores, sizes)
+    loose = one_standard_error(None, scores, sizes, rule="standard_deviation")
+    assert sizes[loose] <= sizes[strict]
+
+
+@given(candidates())
+@settings(deadline=None)
+def test_standard_deviations_serve_as_well_as_fold_scores(pair):
+    scores, sizes = pair
+    means, deviations = scores.mean(axis=1), scores.std(axis=1, ddof=1)
+    for rule in ("standard_error", "standard_deviation", "best"):
+        chosen = one_standard_error(means, deviations, sizes, rule=rule, n_folds=scores.shape[1])
+        assert chosen == one_standard_error(None, scores, sizes, rule=rule)
+
+
+def test_a_candidate_that_failed_is_not_chosen():
+    assert one_standard_error([-np.inf, 0.5], [0, 0.1], [1, 9], n_folds=5) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: one_standard_error([1, 2], [0, 0], [1, 1]),
+            "standard deviations need n_folds to make a standard error",
+        ),
+        (
+            lambda: one_standard_error([1, 2], [0, 0], [1], n_folds=5),
+            "2 means, 2 spreads and 1 sizes do not match",
+        ),
+        (
+            lambda: one_standard_error(None, [[1], [2]], [1, 1]),
+            "one fold has no standard error; use at least 2 folds or rule='best'",
+        ),
+        (
+            lambda: one_standard_error(None, [1, 2], [1, 1]),
+            "give the means, or the scores of every fold",
+        ),
+        (
+            lambda: one_standard_error([1, np.nan], [0, 0], [1, 1], n_folds=5),
+            "a candidate's mean or simplicity is not a number",
+        ),
+        (lambda: one_standard_error([], [], []), "there are no candidates to choose from"),
+        (
+            lambda: one_standard_error([1], [0], [1], rule="simple"),
+            "rule 'simple' is not one of standard_error, standard_deviation, best",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_from_is_refused(call, sentence):
+    with pytest.raises(InputError) as error:
+        call()
+    assert str(error.value) == sentence
