@@ -49,12 +49,16 @@ def relabel(indptr, indices, new_label):
     n_kept = 0
     for row in range(len(indptr) - 1):
         begin = n_kept
+        in_order = True
         for place in range(indptr[row], indptr[row + 1]):
             label = new_label[indices[place]]
             if label >= 0:
+                if n_kept > begin and label < kept[n_kept - 1]:
+                    in_order = False
                 kept[n_kept] = label
                 n_kept += 1
-        kept[begin:n_kept].sort()
+        if not in_order:
+            kept[begin:n_kept].sort()
         new_indptr[row + 1] = n_kept
     return new_indptr, kept[:n_kept].copy()
 

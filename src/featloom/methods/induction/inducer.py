@@ -183,9 +183,9 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     def conjunctions_(self) -> list[InducedFeature]:
         """The features of more than one part."""
         check_is_fitted(self, "scores_")
-        if self._parts.shape[1] == 1:
+        if self.parts_.shape[1] == 1:
             return []
-        return [self._feature(column) for column in np.flatnonzero(self._parts[:, 1] >= 0).tolist()]
+        return [self._feature(column) for column in np.flatnonzero(self.parts_[:, 1] >= 0).tolist()]
 
     @property
     def plan_(self) -> FeaturePlan:
@@ -193,10 +193,10 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         return FeaturePlan(tuple(induced.feature for induced in self.features_))
 
     def _names(self, names) -> list[str]:
-        return [" & ".join(names[j] for j in row if j >= 0) for row in self._parts.tolist()]
+        return [" & ".join(names[j] for j in row if j >= 0) for row in self.parts_.tolist()]
 
     def _feature(self, column: int) -> InducedFeature:
-        parts = self._parts[column]
+        parts = self.parts_[column]
         counts = self.class_counts_[column]
         return InducedFeature(
             Feature.from_names([self._reader.names[j] for j in parts if j >= 0]),
@@ -373,7 +373,7 @@ class _Induction:
             ]
         )
         trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
-        inducer._trie, inducer._parts = trie, parts
+        inducer._trie, inducer.parts_ = trie, parts
         inducer.class_counts_ = count_features(
             *trie.rows(matrix.indptr, matrix.indices), len(parts), self.labels, self.n_classes
         ).counts

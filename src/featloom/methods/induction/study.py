@@ -10,7 +10,6 @@ The features shown are those found in all the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
-from featloom.evaluation.metrics import (
-    accuracy_of_counts,
-    correct_counts,
-    f1_of_counts,
-    positive_counts,
-)
+from featloom.evaluation.objective import Objective
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.inducer import ConjunctionInducer
@@ -36,41 +30,6 @@ INDUCED = "the same with conjunctions"
 _SHOWN = 500
 _SHOWN_ATOMIC = 200
 _BINS = 30
-
-
-@dataclass(frozen=True)
-class Metric:
-    """F1 of a positive class (its code), or accuracy where no class is the positive one."""
-
-    positive: int | None
-    name: str
-
-    @classmethod
-    def of(cls, classes: tuple[str, ...], labels: np.ndarray, positive: str | None) -> Metric:
-        """F1 of ``positive``; else of the rarer of two classes; else accuracy."""
-        if positive is not None:
-            if positive not in classes:
-                raise InputError(f"no class {positive!r}; there are {', '.join(classes)}")
-            code = classes.index(positive)
-        elif len(classes) == 2:
-            code = int(np.argmin(np.bincount(labels, minlength=2)))
-        else:
-            return cls(None, "accuracy")
-        return cls(code, f"F1 of {classes[code]}")
-
-    def counts(self, truth: np.ndarray, given: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Counts of each group that the metric can be taken from after they are added up."""
-        if self.positive is None:
-            return correct_counts(truth, given, groups=groups)
-        return positive_counts(truth, given, self.positive, groups=groups)
-
-    @property
-    def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
-        return accuracy_of_counts if self.positive is None else f1_of_counts
-
-    def value(self, truth: np.ndarray, given: np.ndarray) -> float:
-        counts = self.counts(truth, given, np.zeros(len(truth), dtype=np.int64))
-        return float(self.of_counts(counts)[0])
 
 
 def study_induction(
@@ -88,7 +47,7 @@ def study_induction(
     ``say`` is told what is being done.
     """
     labels = _labels(matrix)
-    metric = Metric.of(matrix.classes, labels, positive)
+    metric = Objective.of(matrix.classes, labels, positive)
     say("finding conjunctions")
     whole = _fitted(inducer, matrix)
     say("choosing the strength of the linear model")
@@ -164,7 +123,7 @@ def _compare(matrix, inducer, metric, seed, say) -> dict[str, Any]:
     return {"strength": strength, "models": models, "comparisons": [comparison]}
 
 
-def _best_strength(learn: FeatureMatrix, metric: Metric, seed: int) -> float:
+def _best_strength(learn: FeatureMatrix, metric: Objective, seed: int) -> float:
     labels = _labels(learn)
     inner = make_folds(labels, n_folds=3, groups=learn.groups, seed=seed, allow_rare=True)
     X = learn.to_csr()

@@ -1,0 +1,112 @@
+"""One fold of a cross-validated grid: counted once, read by every cell.
+
+The cells of a grid differ in how many features are kept (k), how many of them pairs are made with
+(l), and how many conjunctions are kept at the end.  All of them are parts of what the most
+generous cell has, so each fold is induced and expanded once, and a cell is a choice of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.kernels.rows import relabel
+from featloom.methods.induction.inducer import ConjunctionInducer
+from featloom.methods.induction.selection import cut
+
+SHARED = ("keep", "partners", "final_keep")
+
+
+def shared_parameters(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Parameters in which cells may differ and still be parts of the most generous one.
+
+    Longer conjunctions grow from the pairs that were kept, and residuals are those of a model of
+    the features that were kept: there a smaller cell is not a part of a larger one.
+    """
+    if settings["max_length"] > 2:
+        return ()
+    if settings["score"] == "residual":
+        return ("partners", "final_keep")
+    return SHARED
+
+
+class FoldFeatures:
+    """Features of the training and test rows of a fold, for every cell of a grid.
+
+    ``cells`` differ in the ``shared_parameters`` alone; ``inducer`` has all others.
+    """
+
+    def __init__(
+        self,
+        matrix: FeatureMatrix,
+        labels: np.ndarray,
+        train: np.ndarray,
+        test: np.ndarray,
+        inducer: ConjunctionInducer,
+        cells: Sequence[Mapping[str, Any]],
+    ):
+        self.n_features = matrix.shape[1]
+        learn, judge = matrix.take(train), matrix.take(test)
+        self._master = clone(inducer).set_params(**self._most_generous(inducer, cells))
+        self._master.fit(learn, labels[train])
+        self._train = self._master.transform(learn)
+        self._test = self._master.transform(judge)
+        parts = self._master.parts_
+        atomic = parts[:, 1] < 0 if parts.shape[1] > 1 else np.ones(len(parts), dtype=bool)
+        self.n_atomic = int(atomic.sum())
+        # Atomic features come first, best first, so a feature's column is its rank.
+        rank = np.full(self.n_features + 1, -1, dtype=np.int64)
+        rank[parts[: self.n_atomic, 0]] = np.arange(self.n_atomic)
+        ranks = rank[parts]
+        self._worst = ranks.max(axis=1)
+        self._best = np.where(ranks >= 0, ranks, np.iinfo(np.int64).max).min(axis=1)
+
+    def cell(self, cell: Mapping[str, Any]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+        """Training and test rows with the features of one cell."""
+        chosen = np.flatnonzero(self.columns(cell))
+        label = np.full(len(self._worst), -1, dtype=np.int32)
+        label[chosen] = np.arange(len(chosen))
+        return tuple(_columns(X, label, len(chosen)) for X in (self._train, self._test))
+
+    def columns(self, cell: Mapping[str, Any]) -> np.ndarray:
+        """Which columns of the most generous cell this cell keeps."""
+        settings = self._master.parameters_ | dict(cell)
+        k = cut("keep", settings["keep"], self.n_features).count
+        chosen = self._worst < (self.n_atomic if k is None else k)
+        joined = np.arange(len(chosen)) >= self.n_atomic
+        if settings["pairs"] == "ranked":
+            l = cut("partners", settings["partners"], self.n_features).count  # noqa: E741
+            chosen &= ~joined | (self._best < (self.n_atomic if l is None else l))
+        last = cut("final_keep", settings["final_keep"], self.n_features)
+        if last.count is not None:
+            # Conjunctions of one length are ordered by score; over lengths the score decides.
+            places = np.flatnonzero(chosen & joined)
+            order = np.argsort(-self._master.scores_[places], kind="stable")
+            chosen[places[order[last.count :]]] = False
+        return chosen
+
+    def _most_generous(self, inducer, cells) -> dict[str, Any]:
+        """The largest value of each shared parameter over the cells."""
+        most = {}
+        for name in SHARED:
+            values = [cell[name] for cell in cells if name in cell]
+            if values:
+                counts = [cut(name, value, self.n_features).count for value in values]
+                most[name] = values[max(range(len(values)), key=lambda i: _size(counts[i]))]
+        return most
+
+
+def _size(count: int | None) -> float:
+    return np.inf if count is None else count
+
+
+def _columns(X: sparse.csr_matrix, label: np.ndarray, n_columns: int) -> sparse.csr_matrix:
+    indptr, indices = relabel(X.indptr, X.indices, label)
+    return sparse.csr_matrix(
+        (X.data[: len(indices)], indices, indptr), shape=(X.shape[0], n_columns)
+    )
