@@ -19,6 +19,7 @@ from featloom.kernels.rows import relabel
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.selection import cut
 
+Matrices = tuple[sparse.csr_matrix, sparse.csr_matrix]
 SHARED = ("keep", "partners", "final_keep")
 
 
@@ -52,10 +53,11 @@ class FoldFeatures:
     ):
         self.n_features = matrix.shape[1]
         learn, judge = matrix.take(train), matrix.take(test)
-        self._master = clone(inducer).set_params(**self._most_generous(inducer, cells))
-        self._master.fit(learn, labels[train])
-        self._train = self._master.transform(learn)
-        self._test = self._master.transform(judge)
+        largest = self._most_generous(cells)
+        self._master = clone(inducer).set_params(**largest).fit(learn, labels[train])
+        self._all = self._master.transform(learn), self._master.transform(judge)
+        self._largest_but_k = {name: largest[name] for name in largest if name != "keep"}
+        self._kept: tuple[Any, np.ndarray, Matrices] | None = None
         parts = self._master.parts_
         atomic = parts[:, 1] < 0 if parts.shape[1] > 1 else np.ones(len(parts), dtype=bool)
         self.n_atomic = int(atomic.sum())
@@ -66,12 +68,15 @@ class FoldFeatures:
         self._worst = ranks.max(axis=1)
         self._best = np.where(ranks >= 0, ranks, np.iinfo(np.int64).max).min(axis=1)
 
-    def cell(self, cell: Mapping[str, Any]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    def cell(self, cell: Mapping[str, Any]) -> Matrices:
         """Training and test rows with the features of one cell."""
-        chosen = np.flatnonzero(self.columns(cell))
-        label = np.full(len(self._worst), -1, dtype=np.int32)
-        label[chosen] = np.arange(len(chosen))
-        return tuple(_columns(X, label, len(chosen)) for X in (self._train, self._test))
+        keep = cell.get("keep")
+        if self._kept is None or self._kept[0] != keep:
+            # Cells of one k follow one another; each is cut from that k's part, not from all.
+            within = np.flatnonzero(self.columns({**cell, **self._largest_but_k}))
+            self._kept = keep, within, _cut_columns(self._all, within)
+        _, within, matrices = self._kept
+        return _cut_columns(matrices, np.flatnonzero(self.columns(cell)[within]))
 
     def columns(self, cell: Mapping[str, Any]) -> np.ndarray:
         """Which columns of the most generous cell this cell keeps."""
@@ -90,7 +95,7 @@ class FoldFeatures:
             chosen[places[order[last.count :]]] = False
         return chosen
 
-    def _most_generous(self, inducer, cells) -> dict[str, Any]:
+    def _most_generous(self, cells) -> dict[str, Any]:
         """The largest value of each shared parameter over the cells."""
         most = {}
         for name in SHARED:
@@ -105,8 +110,16 @@ def _size(count: int | None) -> float:
     return np.inf if count is None else count
 
 
-def _columns(X: sparse.csr_matrix, label: np.ndarray, n_columns: int) -> sparse.csr_matrix:
-    indptr, indices = relabel(X.indptr, X.indices, label)
-    return sparse.csr_matrix(
-        (X.data[: len(indices)], indices, indptr), shape=(X.shape[0], n_columns)
-    )
+def _cut_columns(matrices: Matrices, columns: np.ndarray) -> Matrices:
+    """The same rows with some of the columns, in order."""
+    label = np.full(matrices[0].shape[1], -1, dtype=np.int32)
+    label[columns] = np.arange(len(columns))
+    cut_out = []
+    for X in matrices:
+        indptr, indices = relabel(X.indptr, X.indices, label)
+        cut_out.append(
+            sparse.csr_matrix(
+                (X.data[: len(indices)], indices, indptr), shape=(X.shape[0], len(columns))
+            )
+        )
+    return cut_out[0], cut_out[1]

@@ -1,0 +1,151 @@
+"""Where evaluations run: one after another here, or in several processes.
+
+``evaluate`` is sent to each process once, through a file that all of them map into memory, so that
+its arrays are there once; what it keeps from one candidate to the next it keeps in its process.
+Each process has one thread for numerics, and ends when the process of the loop does.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from featloom.errors import InputError
+from featloom.search.space import Candidate, candidate_key
+from featloom.search.strategies import Result
+
+Evaluate = Callable[[Candidate], Result]
+
+
+class MapBatch(Protocol):
+    """Evaluate candidates somewhere, several at a time.
+
+    Yields (place of the candidate, result, seconds) in whatever order they are finished, and
+    takes the next candidate only when there is a worker for it, in order: the iterable ends
+    early when the budget is spent.
+    """
+
+    def __call__(
+        self, candidates: Iterable[Candidate]
+    ) -> Generator[tuple[int, Result, float], None, None]: ...
+
+
+def number_of_workers(jobs: int) -> int:
+    if jobs == 0:
+        raise InputError("jobs cannot be 0; give a number of processes, or -1 for all cores")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return jobs if jobs > 0 else max(1, (cores or 1) + 1 + jobs)
+
+
+def one_by_one(evaluate: Evaluate) -> MapBatch:
+    def map_batch(candidates):
+        for place, candidate in enumerate(candidates):
+            yield _timed(evaluate, place, candidate)
+
+    return map_batch
+
+
+def _timed(evaluate: Evaluate, place: int, candidate: Candidate) -> tuple[int, Result, float]:
+    begun = time.perf_counter()
+    try:
+        result = evaluate(candidate)
+    except Exception as error:
+        error.add_note(f"while evaluating {candidate_key(candidate)}")
+        raise
+    return place, result, time.perf_counter() - begun
+
+
+@contextmanager
+def processes(evaluate: Evaluate, n_workers: int) -> Iterator[MapBatch]:
+    """Workers that each hold a copy of ``evaluate`` and have one thread for numerics."""
+    from joblib import Parallel, delayed, parallel_config
+
+    with tempfile.TemporaryDirectory(prefix="featloom-search-") as folder:
+        place_of_evaluate = _lay_out(evaluate, Path(folder) / "evaluate")
+        with (
+            parallel_config("loky", n_jobs=n_workers, inner_max_num_threads=1),
+            Parallel(return_as="generator_unordered", batch_size=1) as parallel,
+        ):
+
+            def map_batch(candidates):
+                tasks = (
+                    delayed(_evaluate_in_worker)(place_of_evaluate, place, candidate)
+                    for place, candidate in enumerate(candidates)
+                )
+                try:
+                    yield from parallel(tasks)
+                except BrokenExecutor:
+                    raise InputError(
+                        "a worker process died, perhaps for want of memory; fewer jobs may help"
+                    ) from None
+
+            yield map_batch
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where in a file ``evaluate`` lies: its pickle and, apart from it, its arrays."""
+
+    path: str
+    spans: tuple[tuple[int, int], ...]
+    loop: int  # the process that waits for the results
+
+
+def _lay_out(evaluate: Evaluate, path: Path) -> _Layout:
+    """Write ``evaluate`` to a file that all workers map, so that its arrays are there once."""
+    try:
+        import cloudpickle
+    except ImportError:  # older releases of joblib carry it inside
+        from joblib.externals import cloudpickle
+
+    buffers: list[pickle.PickleBuffer] = []
+    body = cloudpickle.dumps(evaluate, protocol=5, buffer_callback=buffers.append)
+    spans = []
+    with path.open("wb") as file:
+        for part in (body, *(buffer.raw() for buffer in buffers)):
+            file.write(b"\0" * (-file.tell() % 64))  # arrays are aligned, as numpy makes them
+            spans.append((file.tell(), len(part)))
+            file.write(part)
+    return _Layout(str(path), tuple(spans), os.getpid())
+
+
+_held: dict[_Layout, Evaluate] = {}  # in a worker: the one ``evaluate`` it has
+
+
+def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
+    evaluate = _held.get(layout)
+    if evaluate is None:
+        if not _held:
+            # Ctrl-C reaches every process of a terminal; the loop alone decides what it means.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            threading.Thread(target=_end_with, args=(layout.loop,), daemon=True).start()
+        with open(layout.path, "rb") as file:
+            # A private mapping: an evaluation may write to its arrays, and only what it writes
+            # to is copied.
+            contents = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+        body, *arrays = (contents[start : start + size] for start, size in layout.spans)
+        evaluate = pickle.loads(body, buffers=arrays)
+        _held.clear()
+        _held[layout] = evaluate
+    return _timed(evaluate, place, candidate)
+
+
+def _end_with(loop: int) -> None:
+    """Leave nothing behind when the loop's process was killed: neither worker nor file."""
+    while os.getppid() == loop:
+        time.sleep(1)
+    for layout in _held:
+        shutil.rmtree(Path(layout.path).parent, ignore_errors=True)
+    os._exit(1)
