@@ -23,6 +23,7 @@ _HOME = {
     "read_conll": "featloom.data.readers",
     "read_conllu": "featloom.data.readers",
     "ConjunctionInducer": "featloom.methods.induction",
+    "ConjunctionSearchCV": "featloom.methods.induction",
 }
 
 __all__ = sorted(_HOME)

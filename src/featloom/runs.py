@@ -233,6 +233,10 @@ class ProgressLine:
         """Some units are done; ``best`` is the best score so far."""
         self._update(advance=by, **({} if best is None else {"best": f"best {best:.4f}"}))
 
+    def of(self, total: float | None) -> None:
+        """How much work there is in all, where it becomes known later."""
+        self._update(total=total)
+
     def say(self, description: str) -> None:
         """Change the words in front of the bar, for instance while a kernel compiles."""
         self._update(description=description)

@@ -153,6 +153,14 @@ def test_keep_is_a_share_a_number_or_a_threshold(letters):
     assert threshold.scores_.tolist() == number.scores_[:3].tolist()
 
 
+def test_atomic_features_can_be_left_out_after_conjunctions_were_made_of_them(letters):
+    inducer = ConjunctionInducer(final_atomic=2, final_keep=4).fit(letters)
+    assert len(inducer.scores_) == 6
+    assert {str(feature) for feature in inducer.conjunctions_} == SOFT_C
+    whole = ConjunctionInducer(final_keep=4).fit(letters)
+    assert [str(f) for f in inducer.features_[:2]] == [str(f) for f in whole.features_[:2]]
+
+
 def test_ties_are_broken_by_support_and_then_by_column():
     X = sparse.csr_matrix([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]])
     inducer = ConjunctionInducer(score="mi", max_length=1, keep=1.0).fit(X, [0, 0, 1, 1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-COMMANDS = ("demo", "induce", "corpora", "report")
+COMMANDS = ("demo", "induce", "reproduce", "resume", "corpora", "report")
 
 
 def main(arguments: list[str] | None = None) -> int:

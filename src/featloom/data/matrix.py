@@ -125,6 +125,15 @@ class FeatureMatrix:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    @property
+    def known_labels(self) -> np.ndarray:
+        """Class codes of the rows; data in which a row has none are refused."""
+        if self.labels is None:
+            raise InputError("the data have no classes")
+        if (self.labels < 0).any():
+            raise InputError(f"row {int(np.argmax(self.labels < 0))} has no class")
+        return self.labels.astype(np.int64)
+
     def row_names(self, row: int) -> list[str]:
         """The names of the features of one row."""
         return [self.names[j] for j in self.indices[self.indptr[row] : self.indptr[row + 1]]]

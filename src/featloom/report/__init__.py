@@ -72,6 +72,10 @@ class Model(msgspec.Struct):
     value: float | None = None
     interval: tuple[float | None, float | None] | None = None
     features: int | None = None
+    setting: str = ""
+    cross_validated: float | None = None
+    published: float | None = None
+    published_setting: str = ""
 
 
 class Cell(msgspec.Struct):

@@ -199,6 +199,8 @@ def _models(models: Sequence[Model]) -> dict[str, Any] | None:
         return None
     columns = [_column("model"), _column("metric"), _column("value", number=True)]
     columns += [_column("interval", number=True), _column("features", number=True)]
+    columns += [_column("setting"), _column("cross-validated", number=True)]
+    columns += [_column("published", number=True), _column("published setting")]
     rows = [
         _row(
             _text(model.name),
@@ -206,6 +208,10 @@ def _models(models: Sequence[Model]) -> dict[str, Any] | None:
             _number(model.value, 4),
             _interval(model.interval),
             _number(model.features),
+            _text(model.setting or None),
+            _number(model.cross_validated, 4),
+            _number(model.published, 2),
+            _text(model.published_setting or None),
         )
         for model in models
     ]

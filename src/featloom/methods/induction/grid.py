@@ -20,20 +20,22 @@ from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.selection import cut
 
 Matrices = tuple[sparse.csr_matrix, sparse.csr_matrix]
-SHARED = ("keep", "partners", "final_keep")
 
 
 def shared_parameters(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Parameters in which cells may differ and still be parts of the most generous one.
 
-    Longer conjunctions grow from the pairs that were kept, and residuals are those of a model of
-    the features that were kept: there a smaller cell is not a part of a larger one.
+    Fewer kept conjunctions are a part of more.  Where all are kept, those of fewer features are a
+    part of those of more, unless residuals come from a model of the features that were kept.
+    Longer conjunctions grow from the pairs that were kept: there nothing is shared.
     """
-    if settings["max_length"] > 2:
+    if settings["max_length"] > 2 or (
+        settings["final_atomic"] is not None and settings["final_keep"] is None
+    ):
         return ()
-    if settings["score"] == "residual":
-        return ("partners", "final_keep")
-    return SHARED
+    if settings["final_keep"] is not None:
+        return ("final_keep",)
+    return ("partners",) if settings["score"] == "residual" else ("keep", "partners")
 
 
 class FoldFeatures:
@@ -53,7 +55,7 @@ class FoldFeatures:
     ):
         self.n_features = matrix.shape[1]
         learn, judge = matrix.take(train), matrix.take(test)
-        largest = self._most_generous(cells)
+        largest = self._most_generous(clone(inducer), cells)
         self._master = clone(inducer).set_params(**largest).fit(learn, labels[train])
         self._all = self._master.transform(learn), self._master.transform(judge)
         self._largest_but_k = {name: largest[name] for name in largest if name != "keep"}
@@ -95,10 +97,10 @@ class FoldFeatures:
             chosen[places[order[last.count :]]] = False
         return chosen
 
-    def _most_generous(self, cells) -> dict[str, Any]:
+    def _most_generous(self, inducer, cells) -> dict[str, Any]:
         """The largest value of each shared parameter over the cells."""
         most = {}
-        for name in SHARED:
+        for name in shared_parameters(inducer.set_params(**cells[0])._settings()):
             values = [cell[name] for cell in cells if name in cell]
             if values:
                 counts = [cut(name, value, self.n_features).count for value in values]

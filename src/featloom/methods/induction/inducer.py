@@ -35,8 +35,8 @@ RECOMMENDED = {
     "score": "residual",
     "keep": 1.0,
     "pairs": "all",
-    "final_keep": 2000,
-    "min_support": 5,
+    "final_keep": 1000,
+    "min_support": 2,
     "drop_equal": True,
 }
 PRESETS = {
@@ -86,6 +86,8 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     pairs : "all" kept features are paired, or only "ranked" ones (see ``partners``).
     final_keep : conjunctions to keep in the last selection (a share is one of the number of atomic
         features); None keeps all, as the paper does.
+    final_atomic : atomic features to keep in the last selection, after conjunctions were found
+        among all that ``keep`` let through; None keeps those.
     min_support : rows in which a conjunction must hold.
     drop_equal : leave out conjunctions that hold in exactly the rows of one of their parts.
     alternative : "two-sided", "greater" or "less", of Fisher's test.
@@ -124,6 +126,7 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         max_length=2,
         pairs="auto",
         final_keep="auto",
+        final_atomic=None,
         min_support="auto",
         drop_equal="auto",
         alternative="two-sided",
@@ -139,6 +142,7 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         self.max_length = max_length
         self.pairs = pairs
         self.final_keep = final_keep
+        self.final_atomic = final_atomic
         self.min_support = min_support
         self.drop_equal = drop_equal
         self.alternative = alternative
@@ -265,9 +269,12 @@ class _Induction:
         self.dropped["atomic features below the first selection"] = self.n_features - len(kept)
         ranks = np.full(self.n_features, np.iinfo(np.int64).max)
         ranks[kept] = np.arange(len(kept))
-        found = [Conjunctions(kept[:, None], self.counts.supports[kept], scores[kept])]
+        last = select(kept, scores, cut("final_atomic", self.settings["final_atomic"], len(kept)))
+        found = [Conjunctions(last[:, None], self.counts.supports[last], scores[last])]
         if self.settings["max_length"] > 1 and len(kept) > 1:
             found += self._conjunctions(kept, ranks)
+        if len(last) < len(kept):
+            self.dropped["atomic features below the last selection"] = len(kept) - len(last)
         self._finish(found)
 
     def _atomic_scores(self) -> np.ndarray:

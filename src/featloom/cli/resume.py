@@ -1,0 +1,44 @@
+"""``featloom resume RUN``: go on where a run was stopped."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from featloom.cli import options
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Go on with a run that was stopped: what it had finished is taken from its journal."""
+    from featloom.cli.induce import induce
+    from featloom.cli.reproduce import reproduce
+    from featloom.cli.session import read_request
+    from featloom.errors import InputError
+    from featloom.runs import Run
+
+    run = Run.open(folder)
+    name, asked = read_request(run)
+    commands: dict[str, Callable[..., None]] = {"induce": induce, "reproduce": reproduce}
+    if name not in commands:
+        raise InputError(f"{folder} was made by {name!r}, which cannot be resumed")
+    command = commands[name]
+    known = inspect.signature(command).parameters
+    unknown = [option for option in asked if option not in known]
+    if unknown:
+        raise InputError(f"{folder} was made with the option {unknown[0]!r}, which is not known")
+    if "data" in asked:
+        asked["data"] = Path(asked["data"])
+    command(**asked, out=folder, quiet=quiet, json=json)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("resume")(resume)

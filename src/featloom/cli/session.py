@@ -1,0 +1,82 @@
+"""What commands that make a run share: the request, the progress of a search, the result.
+
+``request.json`` holds the command and its options, so that ``featloom resume RUN`` can go on where
+a run was stopped.  It holds plain JSON and only names options of commands; nothing in it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+REQUEST = "request.json"
+
+
+def write_request(run, command: str, options: Mapping[str, Any]) -> None:
+    """Write down what was asked, before anything is done."""
+    from featloom.runs import encode_result
+
+    plain = {k: str(v) if isinstance(v, Path) else v for k, v in options.items()}
+    run.write(REQUEST, encode_result({"command": command, "options": plain}))
+
+
+def read_request(run) -> tuple[str, dict[str, Any]]:
+    """The command and the options of a run."""
+    import msgspec
+
+    from featloom.errors import ReadError
+
+    path = run.path / REQUEST
+    try:
+        content = msgspec.json.decode(path.read_bytes())
+        return str(content["command"]), dict(content["options"])
+    except FileNotFoundError:
+        raise ReadError("not there; this run cannot be resumed", file=str(path)) from None
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        raise ReadError("not a request; this run cannot be resumed", file=str(path)) from None
+
+
+@contextmanager
+def search_progress(
+    description: str, quiet: bool
+) -> Iterator[tuple[Callable[[str], None], Callable[[int, int | None, float | None], None]]]:
+    """The progress line of a search: a way to say what is done, and one to say how far it is."""
+    from featloom.runs import progress
+
+    with progress(description, quiet=quiet) as line:
+        done_before = 0
+
+        def advance(done: int, total: int | None, best: float | None) -> None:
+            nonlocal done_before
+            if done < done_before:
+                done_before = 0
+            line.of(total)
+            line.advance(done - done_before, best=best)
+            done_before = done
+
+        yield line.say, advance
+
+
+def write_result(parts: Mapping[str, Any], run, timing, seed: int) -> dict[str, Any]:
+    """The whole result; written into the run with its page, where there is a run."""
+    import shlex
+    import sys
+
+    from featloom.runs import SCHEMA, versions
+
+    result = {
+        "schema": SCHEMA,
+        "command": shlex.join(["featloom", *sys.argv[1:]]),
+        "versions": versions(),
+        "seed": seed,
+        "timing": timing.as_dict(),
+        **parts,
+    }
+    if run is not None:
+        from featloom.report.html import write_report
+
+        run.write_result(result)
+        write_report(run)
+    return result

@@ -1,0 +1,129 @@
+"""What a data set is and what an inducer found in it, as parts of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.methods.induction.inducer import ConjunctionInducer
+from featloom.methods.induction.search import ConjunctionSearchCV
+from featloom.scores import LABELS
+
+_SHOWN = 500
+_SHOWN_ATOMIC = 200
+_BINS = 30
+
+
+def data_part(matrix: FeatureMatrix) -> dict[str, Any]:
+    """Rows, classes, families and groups."""
+    sizes = np.bincount(matrix.known_labels, minlength=len(matrix.classes))
+    features = np.bincount(matrix.family_of, minlength=len(matrix.families))
+    families = [
+        {"name": name, "features": int(n), "single_valued": bool(single)}
+        for name, n, single in zip(matrix.families, features, matrix.single_valued, strict=True)
+    ]
+    return {
+        "source": matrix.source,
+        "rows": len(matrix),
+        "features": matrix.shape[1],
+        "target": matrix.target,
+        "classes": dict(zip(matrix.classes, sizes.tolist(), strict=True)),
+        "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+        "families": sorted(families, key=lambda family: (-family["features"], family["name"])),
+    }
+
+
+def induction_part(
+    inducer: ConjunctionInducer, coefficients: np.ndarray, domain: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The features found, best first, with the weights of a linear model on them.
+
+    ``domain`` names families (the domain of a document) whose conjunctions are pointed out.
+    """
+    # With two classes one weight speaks for the second; with more, the largest is shown.
+    weights = coefficients[0] if len(coefficients) == 1 else coefficients.max(axis=0)
+    atomic: list[dict[str, Any]] = []
+    joined: list[dict[str, Any]] = []
+    for induced, weight in zip(inducer.features_, weights.tolist(), strict=True):
+        feature = induced.feature
+        (atomic if len(feature) == 1 else joined).append(
+            {
+                "name": str(feature),
+                "parts": list(feature.parts),
+                "length": len(feature),
+                "support": induced.support,
+                "class_counts": list(induced.class_counts),
+                "score": induced.score,
+                "weight": weight,
+                "domain": any(column in domain for column, _ in feature.template.places),
+            }
+        )
+    joined.sort(key=lambda row: -row["score"])
+    name = inducer.parameters_["score"]
+    return {
+        "score_name": name,
+        "score_label": LABELS[name],
+        "histograms": {
+            "atomic": _histogram([row["score"] for row in atomic]),
+            "conjunctions": _histogram([row["score"] for row in joined]),
+        },
+        "kept": {"atomic": len(atomic), "conjunctions": len(joined)},
+        "conjunctions": joined[:_SHOWN],
+        "atomic": atomic[:_SHOWN_ATOMIC],
+        "dropped": [
+            {"reason": reason, "count": count} for reason, count in inducer.dropped_.items()
+        ],
+    }
+
+
+def grid_part(search: ConjunctionSearchCV) -> dict[str, Any] | None:
+    """The grid as a heat map: the best mean of each cell, whatever the classifier's setting."""
+    axes = _axes(search)
+    if axes is None:
+        return None
+    k, l = axes  # noqa: E741
+    cells: dict[tuple, dict[str, Any]] = {}
+    for row in search.cv_results_:
+        if row["cell"] is None:
+            continue
+        place = _coordinate(row, k), _coordinate(row, l)
+        if place not in cells or row["mean"] > cells[place]["mean"]:
+            cells[place] = {
+                "k": place[0],
+                "l": place[1],
+                "mean": row["mean"],
+                "sd": row["std"],
+                "features": round(row["features"]),
+            }
+    best = {"cell": search.best_params_, "classifier": search.best_params_["classifier"]}
+    return {
+        "cells": list(cells.values()),
+        "chosen": {"k": _coordinate(best, k), "l": _coordinate(best, l)},
+        "metric": search.objective_.name,
+        "k_label": k,
+        "l_label": l,
+    }
+
+
+def _axes(search: ConjunctionSearchCV) -> tuple[str, str] | None:
+    """The two numeric parameters of the inducer that vary, or one and a constant."""
+    cells = [row["cell"] for row in search.cv_results_ if row["cell"] is not None]
+    varied = [
+        name
+        for name in cells[0]
+        if len({str(cell[name]) for cell in cells}) > 1
+        and all(isinstance(cell[name], int | float) for cell in cells)
+    ]
+    return (varied[0], varied[1]) if len(varied) == 2 else None
+
+
+def _coordinate(row: dict[str, Any], axis: str) -> float:
+    return float(row["cell"][axis])
+
+
+def _histogram(scores: list[float]) -> dict[str, list]:
+    counts, edges = np.histogram(scores, bins=_BINS)
+    return {"edges": edges.tolist(), "counts": counts.tolist()}
