@@ -228,3 +228,8 @@ def test_data_that_cannot_be_used_is_refused_in_one_line(X, y, words):
     with pytest.raises(InputError, match=words) as caught:
         ConjunctionInducer().fit(X, y)
     assert "\n" not in str(caught.value)
+
+
+def test_a_notebook_shows_the_conjunctions_of_a_fitted_inducer(letters):
+    assert "letter=c &amp; next=e" in ConjunctionInducer().fit(letters)._repr_html_()
+    assert "ConjunctionInducer" in ConjunctionInducer()._repr_html_()

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from featloom.errors import InputError
-from featloom.report import FoundFeature, check_result
+from featloom.report import check_result
 from featloom.report.figures import figures
-from featloom.report.summarize import feature_table, summarize, visible
+from featloom.report.summarize import summarize
 from featloom.runs import REPORT, Run, encode_result
 
 ASSETS = Path(__file__).parent / "assets"
@@ -51,48 +48,6 @@ def report_html(result: dict[str, Any]) -> str:
 def write_report(run: Run) -> Path:
     """Write ``report.html`` beside the ``result.json`` it is made from; returns its path."""
     return run.write(REPORT, report_html(run.result()))
-
-
-def features_html(
-    conjunctions: Sequence[dict[str, Any]], classes: Sequence[str], *, most: int = 50
-) -> str:
-    """Features as a small table for a notebook: no script, no file beside it.
-
-    Parameters
-    ----------
-    conjunctions : dicts as in ``result.json``: name, parts, length, support, class_counts,
-        score, weight; all but the name can be missing.
-    classes : names of the classes, in the order of ``class_counts``.
-    most : the number of rows to show; the rest is counted below the table.
-
-    >>> fragment = features_html([{"name": "Prev=in & CAP", "support": 12}], ["no", "yes"])
-    >>> "Prev=in &amp; CAP" in fragment and "<script" not in fragment
-    True
-    """
-    # Written without the template engine, so that a notebook needs no extra packages.
-    try:
-        found = msgspec.json.decode(encode_result(list(conjunctions)), type=list[FoundFeature])
-    except msgspec.ValidationError as error:
-        raise InputError(f"not features: {str(error)[:1].lower()}{str(error)[1:]}") from error
-    table = feature_table(found[:most], [visible(str(name)) for name in classes])
-    if table is None:
-        return '<div class="featloom-features">no features</div>'
-    head = "".join(_cell("th", column["label"], column["number"]) for column in table["columns"])
-    body = "".join(
-        "<tr>"
-        + "".join(
-            _cell("td", cell["text"], column["number"])
-            for cell, column in zip(row["cells"], table["columns"], strict=True)
-        )
-        + "</tr>"
-        for row in table["rows"]
-    )
-    rest = len(found) - most
-    more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
-    return (
-        '<div class="featloom-features" style="overflow-x:auto">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
-    )
 
 
 @lru_cache(maxsize=1)
@@ -142,9 +97,3 @@ def _json_in_html(spec: dict[str, Any]) -> str:
 def _fingerprint(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _cell(tag: str, text: str, is_number: bool) -> str:
-    side = "right" if is_number else "left"
-    style = f"text-align:{side};padding:.2em .7em;font-variant-numeric:tabular-nums"
-    return f'<{tag} style="{style};overflow-wrap:anywhere" dir="auto">{escape(text)}</{tag}>'

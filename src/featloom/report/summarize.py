@@ -11,18 +11,16 @@ the share of that class among all rows; the table names the class for which it i
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from featloom.features.display import visible
 from featloom.report import Comparison, Family, FoundFeature, Model, Result
 
 MISSING = "–"
 MOST_CLASS_COLUMNS = 4
-# Marks that turn the direction of what follows; joiners stay, for scripts need them.
-DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 
 
 def summarize(result: Result) -> dict[str, Any]:
@@ -91,22 +89,6 @@ def feature_table(
         cells += [_number(found.score, scores), _number(found.weight, weights, signed=True)]
         rows.append(_row(*cells, domain=found.domain))
     return _without_empty_columns(columns, rows)
-
-
-def visible(text: str) -> str:
-    r"""Text with control characters and direction marks spelled out.
-
-    >>> visible("tab\there, \u202eturned")
-    'tab\\there, \\u202eturned'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char.encode("unicode_escape").decode()
-        if char in DIRECTION_MARKS or unicodedata.category(char) in ("Cc", "Cs")
-        else char
-        for char in text
-    )
 
 
 def number(value: float | None, places: int = 0, *, signed: bool = False) -> str:

@@ -22,6 +22,7 @@ from featloom.counts.memory import CountedMatrix, best_conjunctions, count_featu
 from featloom.counts.ranking import Conjunctions
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
+from featloom.features.display import features_html
 from featloom.features.expand import ConjunctionTrie
 from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
@@ -195,6 +196,17 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     def plan_(self) -> FeaturePlan:
         """The output columns as a plan that other methods and models can carry."""
         return FeaturePlan(tuple(induced.feature for induced in self.features_))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the best conjunctions, once there are any."""
+        if not hasattr(self, "scores_"):
+            return super()._repr_html_()
+        found = self.conjunctions_ or self.features_
+        rows = ((f.name, f.score, f.support, f.class_counts) for f in found)
+        return features_html(rows, [str(name) for name in self.classes_], total=len(found))
+
+    def _repr_mimebundle_(self, **kwargs) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _names(self, names) -> list[str]:
         return [" & ".join(names[j] for j in row if j >= 0) for row in self.parts_.tolist()]
