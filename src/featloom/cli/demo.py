@@ -29,20 +29,20 @@ def demo(
     from featloom.cli.induce import finish, run_study
     from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
     from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import Run, Timing, progress
+    from featloom.runs import Timing, progress
 
     timing = Timing()
-    run = Run.create(out)
-    with progress(
-        "aligning letters and sounds (kernels compile on first use)", quiet=quiet
-    ) as line:
-        with timing.stage("read"):
-            train, _, _ = letter_to_sound(seed=seed)
-            question = letter_question(train, letter, phoneme)
-        with timing.stage("fit"):
-            inducer = ConjunctionInducer(max_length=3, n_jobs=jobs)
-            study = run_study(question, inducer, "yes", (), seed, line.say)
-    finish(study, run, timing, seed=seed, quiet=quiet, json=json)
+    with options.run_folder(out) as run:
+        with progress(
+            "aligning letters and sounds (kernels compile on first use)", quiet=quiet
+        ) as line:
+            with timing.stage("read"):
+                train, _, _ = letter_to_sound(seed=seed)
+                question = letter_question(train, letter, phoneme)
+            with timing.stage("fit"):
+                inducer = ConjunctionInducer(max_length=3, n_jobs=jobs)
+                study = run_study(question, inducer, "yes", (), seed, line.say)
+        finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
 def register(app: typer.Typer) -> None:

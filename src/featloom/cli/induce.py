@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,42 +56,50 @@ def induce(
 ) -> None:
     """Select features, join them into conjunctions, and test whether they help a linear model."""
     from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import Run, Timing, progress
+    from featloom.runs import Timing, progress
 
     timing = Timing()
-    run = None if out is None else Run.create(out)
     inducer = ConjunctionInducer(
         score=score,
         aggregate=aggregate,
-        keep=amount(keep),
-        partners=amount(partners),
+        keep=checked_amount("keep", keep),
+        partners=checked_amount("partners", partners),
         max_length=max_length,
         pairs=pairs,
-        final_keep=amount(final_keep),
-        min_support=amount(min_support),
+        final_keep=checked_amount("final_keep", final_keep),
+        min_support=number(min_support),
         alternative=alternative,
         preset=preset,
         n_jobs=jobs,
     )
-    with progress(f"reading {data.name}", quiet=quiet) as line:
-        with timing.stage("read"):
-            loaded = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
-        with timing.stage("fit"):
-            study = run_study(loaded, inducer, positive, tuple(domain or ()), seed, line.say)
-    study["data"]["source"] = str(data)
-    finish(study, run, timing, seed=seed, quiet=quiet, json=json)
+    with options.run_folder(out) as run:
+        with progress(f"reading {data.name}", quiet=quiet) as line:
+            with timing.stage("read"):
+                loaded = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
+            with timing.stage("fit"):
+                study = run_study(loaded, inducer, positive, tuple(domain or ()), seed, line.say)
+        study["data"]["source"] = str(data)
+        finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
 def run_study(loaded, inducer, positive, domain, seed, say) -> dict[str, Any]:
     """Turn a table into features and study them."""
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
-    from featloom.errors import InputError
+    from featloom.errors import InputError, ReadError
     from featloom.methods.induction.study import study_induction
 
+    if loaded.labels is None:
+        message = "no classes; name the column that holds them by --target"
+        if isinstance(loaded, NominalTable):
+            message += f": {listed(loaded.columns)}"
+        raise ReadError(message, file=loaded.source)
     matrix = FeatureMatrix.from_table(loaded) if isinstance(loaded, NominalTable) else loaded
-    if matrix.labels is None:
-        raise InputError("the data have no classes: name the column that holds them by --target")
+    for name in domain:
+        if name not in matrix.families:
+            raise InputError(
+                f"no column {name!r} for --domain; there are {listed(matrix.families)}"
+            )
     say("compiling kernels (first use only) and finding conjunctions")
     return study_induction(matrix, inducer, positive=positive, domain=domain, seed=seed, say=say)
 
@@ -109,14 +118,28 @@ def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> N
     }
     page = None
     if run is not None:
-        from featloom.report.html import write_report
-
         run.write_result(result)
-        page = write_report(run)
+        page = write_page(run)
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
         show(result, page)
+
+
+def write_page(run) -> Path | None:
+    """The report of the run; without the packages that draw it, the result stands by itself."""
+    import warnings
+
+    from featloom.errors import InputError
+    from featloom.report.html import write_report
+
+    try:
+        return write_report(run)
+    except InputError as error:
+        if not isinstance(error.__cause__, ImportError):
+            raise
+        warnings.warn(f"no page beside {run.path / 'result.json'}: {error}", stacklevel=2)
+        return None
 
 
 def show(result: dict, page: Path | None, most: int = 10) -> None:
@@ -126,48 +149,83 @@ def show(result: dict, page: Path | None, most: int = 10) -> None:
     from rich.table import Table
 
     console = Console()
-    classes = sorted(result["data"]["classes"])
-    table = Table(title=f"Best conjunctions by {result['induction']['score_label']}")
-    table.add_column("conjunction", overflow="fold")
-    for name in ("rows", *(classes if len(classes) <= 4 else ()), "score", "weight"):
-        table.add_column(escape(str(name)), justify="right")
-    for row in result["induction"]["conjunctions"][:most]:
-        counts = [f"{n:,}" for n in row["class_counts"]] if len(classes) <= 4 else []
-        table.add_row(
-            escape(row["name"]),
-            f"{row['support']:,}",
-            *counts,
-            f"{row['score']:.4g}",
-            f"{row['weight']:+.2f}",
-        )
-    console.print(table)
+
+    def line(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    # Counts of the classes that occur, in the order in which the data has them.
+    classes = [name for name, rows in result["data"]["classes"].items() if rows]
+    heads = classes if len(classes) <= 4 else []
+    weight = f"weight for {classes[1]}" if len(classes) == 2 else "largest weight"
+    found = result["induction"]["conjunctions"]
+    if found:
+        line(f"Best conjunctions by {result['induction']['score_label']}")
+        table = Table()
+        table.add_column("conjunction", overflow="fold")
+        for name in ("rows", *heads, "score", weight):
+            table.add_column(escape(name), justify="right")
+        for row in found[:most]:
+            table.add_row(
+                escape(row["name"]),
+                f"{row['support']:,}",
+                *(f"{n:,}" for n in row["class_counts"] if heads),
+                f"{row['score']:.4g}",
+                f"{row['weight']:+.2f}",
+            )
+        console.print(table)
+    else:
+        line("No conjunction was kept.")
     for model in result["models"]:
         low, high = model["interval"]
-        console.print(
+        line(
             f"{model['name']}: {model['metric']} {model['value']:.3f} "
-            f"({low:.3f} to {high:.3f}), {model['features']:,} features",
-            markup=False,
-            highlight=False,
+            f"({low:.3f} to {high:.3f}), {model['features']:,} features"
         )
-    console.print(result["verdict"], markup=False, highlight=False)
+    line(result["verdict"])
     if page is not None:
-        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
+        line(f"report: {page}")
 
 
-def amount(text: str) -> float | int | str | None:
+def checked_amount(name: str, text: str) -> float | int | str | None:
     """An amount as typed: a whole number, a share, a threshold, all, or auto.
 
-    >>> amount("500"), amount("0.25"), amount("all"), amount(">=3"), amount("auto")
-    (500, 0.25, None, '>=3', 'auto')
+    >>> [checked_amount("keep", text) for text in ("500", "0.25", "all", ">=3", "auto")]
+    [500, 0.25, None, '>=3', 'auto']
+    >>> checked_amount("keep", "2.5")
+    Traceback (most recent call last):
+        ...
+    featloom.errors.InputError: keep is 2.5; a share must lie in (0, 1], a number be whole
     """
-    if text == "all":
-        return None
+    from featloom.methods.induction.selection import cut
+
+    amount = None if text == "all" else number(text)
+    if amount != "auto":
+        # Told now rather than after a long reading; how many features there are does not matter.
+        cut(name, amount, 1)
+    return amount
+
+
+def number(text: str) -> float | int | str:
+    """A number where the text is one.
+
+    >>> number("5"), number("0.5"), number("auto")
+    (5, 0.5, 'auto')
+    """
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
     return text
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """The first names of a list that may be long.
+
+    >>> listed(["area", "plan", "channel"], most=2)
+    'area, plan, …'
+    """
+    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])
 
 
 def register(app: typer.Typer) -> None:

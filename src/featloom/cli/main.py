@@ -7,6 +7,8 @@ usage; 130 interrupted, with everything finished so far kept.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 
 COMMANDS = ("demo", "induce", "reproduce", "resume", "corpora", "report")
@@ -14,9 +16,9 @@ COMMANDS = ("demo", "induce", "reproduce", "resume", "corpora", "report")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; what a user can put right is said in one line."""
-    import typer
+    import warnings
 
-    from featloom.errors import InputError
+    import typer
 
     app = typer.Typer(
         add_completion=False,
@@ -26,23 +28,73 @@ def main(arguments: list[str] | None = None) -> int:
     )
 
     @app.callback()
-    def featloom() -> None:
+    def featloom(
+        version: bool = typer.Option(
+            False, "--version", is_eager=True, callback=_print_version, help="Print the version."
+        ),
+    ) -> None:
         """Finds the features that make small, fast, readable models accurate on symbolic data."""
 
-    for name in COMMANDS:
-        import_module(f"featloom.cli.{name}").register(app)
     try:
-        app(arguments, prog_name="featloom")
-    except InputError as error:
-        print(f"featloom: {error}", file=sys.stderr)
-        sys.exit(1)
+        for name in COMMANDS:
+            import_module(f"featloom.cli.{name}").register(app)
+        for command in app.registered_commands:
+            command.callback = _told_in_one_line(command.callback)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app(arguments, prog_name="featloom")
     except KeyboardInterrupt:
-        print("featloom: interrupted; everything finished so far is kept", file=sys.stderr)
+        _say("interrupted")
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     return 0
+
+
+def _told_in_one_line(command: Callable | None) -> Callable:
+    """The command, whose faults end in a line and an exit code.
+
+    The faults are met inside the command because the command-line package has its own,
+    changing ways with an interruption.
+    """
+    import typer
+
+    from featloom.errors import InputError
+
+    assert command is not None
+
+    @wraps(command)
+    def guarded(*args, **options):
+        try:
+            return command(*args, **options)
+        except InputError as error:
+            _say(str(error))
+            raise typer.Exit(1) from None
+        except MemoryError as error:
+            _say(f"not enough memory: {error}" if str(error) else "not enough memory")
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            _say("interrupted; everything finished so far is kept")
+            raise typer.Exit(130) from None
+
+    return guarded
+
+
+def _warn(message, category, filename, lineno, file=None, line=None) -> None:
+    """What readers warn of, in one line and without the place in the program."""
+    _say(f"warning: {message}")
+
+
+def _say(text: str) -> None:
+    print(f"featloom: {' '.join(text.splitlines())}", file=sys.stderr)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        import typer
+
+        typer.echo(f"featloom {version('featloom')}")
+        raise typer.Exit
 
 
 if __name__ == "__main__":

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from featloom.data.matrix import FeatureMatrix
+    from featloom.data.table import NominalTable
+    from featloom.runs import Run
+
+
+def _not_zero(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads do no work; 1 or more, or -1 for all cores")
+    return jobs
+
+
 Data = Annotated[
-    Path, typer.Argument(help="File or folder with the data, or the name of a corpus.")
+    Path,
+    typer.Argument(metavar="DATA", help="File or folder with the data, or the name of a corpus."),
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column that holds the class.")]
 Groups = Annotated[
@@ -16,8 +32,13 @@ Groups = Annotated[
     typer.Option("--groups", help="Column of documents; rows of one are never split apart."),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; -1: all cores.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random.")
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", callback=_not_zero, help="Threads or processes; -1: all cores."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 OnBadRow = Annotated[
@@ -33,18 +54,84 @@ def command_line() -> str:
     return shlex.join(["featloom", *sys.argv[1:]])
 
 
-def load(data: Path, **options):
+def load(
+    data: Path,
+    *,
+    target: str | None = None,
+    groups: str | None = None,
+    on_bad_row: str = "raise",
+) -> NominalTable | FeatureMatrix:
     """Read what DATA names: a file, a folder, or one of the named corpora."""
     from featloom.data.corpora import corpora
+    from featloom.errors import ReadError
 
-    if not data.exists() and str(data) in {corpus.name for corpus in corpora()}:
-        from featloom.data.tasks.ready import load as load_corpus
-
-        return load_corpus(str(data))
+    name = str(data)
+    # Raising is what every reader does; not all have the choice.
+    skip = None if on_bad_row == "raise" else on_bad_row
+    chosen = {"target": target, "groups": groups, "on_bad_row": skip}
+    given = {option: value for option, value in chosen.items() if value is not None}
+    if not os.path.exists(name):
+        if name in {corpus.name for corpus in corpora()}:
+            return _load_corpus(name, given)
+        if data.name == name and not data.suffix:
+            message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
+            raise ReadError(message, file=name)
     from featloom.data.readers import read
 
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.get("on_bad_row") == "raise":
-        # The default of every reader that has the choice; not all do.
-        del given["on_bad_row"]
     return read(data, **given)
+
+
+def _load_corpus(name: str, given: dict[str, str]) -> NominalTable | FeatureMatrix:
+    from featloom.data.corpora import locate
+    from featloom.data.tasks.ready import load as load_ready
+    from featloom.errors import InputError
+
+    for option in given:
+        # Classes and groups of a corpus are part of what it is.
+        raise InputError(
+            f"--{option.replace('_', '-')} is for files, and {name!r} is a corpus; "
+            f"to choose, name one of its files in {locate(name)}"
+        )
+    loaded = load_ready(name)
+    if loaded.labels is None:
+        raise InputError(
+            f"corpus {name!r} has no classes of its own; "
+            f"name one of its files in {locate(name)}, and a column of it by --target"
+        )
+    return loaded
+
+
+@contextmanager
+def run_folder(out: Path | None) -> Iterator[Run | None]:
+    """The folder of the run; a command that fails before it has found anything leaves none.
+
+    The folder is made first, so that one that cannot be used is told before the work is done.
+    """
+    from featloom.cli.session import REQUEST
+    from featloom.errors import InputError
+    from featloom.runs import MARK, Run
+
+    if out is None:
+        yield None
+        return
+    new = [folder for folder in (out, *out.parents) if not os.path.exists(folder)]
+    was_run = os.path.exists(out / MARK)
+    try:
+        yield Run.create(out)
+    except BaseException as error:
+        # After an interruption the request is kept: the run can be resumed by it.
+        idle = {MARK, REQUEST} if isinstance(error, InputError) else {MARK}
+        if not was_run:
+            _take_away(out, idle, new)
+        raise
+
+
+def _take_away(out: Path, idle: set[str], new: list[Path]) -> None:
+    """Remove a folder, and those made for it, if it holds no more than the idle files."""
+    with suppress(OSError):
+        held = {path.name for path in out.iterdir()}
+        if held <= idle:
+            for name in held:
+                (out / name).unlink()
+            for folder in new:
+                folder.rmdir()

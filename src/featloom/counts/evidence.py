@@ -24,7 +24,7 @@ class Parents:
 
     starts: np.ndarray
     rows: np.ndarray
-    limits: np.ndarray
+    ends: np.ndarray
     ranks: np.ndarray
 
 
@@ -115,7 +115,7 @@ class ClassEvidence:
 
             def walk_classes(matrix, parents, which, ranks, conditions, threshold):
                 return pairs.best_pairs_many_classes(
-                    which, parents.starts, parents.rows, parents.limits,
+                    which, parents.starts, parents.rows, parents.ends,
                     matrix.indptr, matrix.indices, self.labels, matrix.supports,
                     parents.ranks, ranks, conditions.top, conditions.drop_equal,
                     conditions.min_support, threshold, *codes,
@@ -133,7 +133,7 @@ class ClassEvidence:
             longest = (parents.starts[which + 1] - parents.starts[which]).max(initial=0)
             increments, shift = (narrow, 16) if longest < 1 << 16 else (wide, 32)
             return pairs.best_pairs_two_classes(
-                which, parents.starts, parents.rows, parents.limits,
+                which, parents.starts, parents.rows, parents.ends,
                 matrix.indptr, matrix.indices, increments, shift, matrix.supports,
                 parents.ranks, ranks, conditions.top, conditions.drop_equal,
                 conditions.min_support, threshold, small, *codes,
@@ -187,7 +187,7 @@ class ResidualEvidence:
     def walker(self):
         def walk(matrix, parents, which, ranks, conditions, threshold):
             return gradients.best_pairs_by_gain(
-                which, parents.starts, parents.rows, parents.limits,
+                which, parents.starts, parents.rows, parents.ends,
                 matrix.indptr, matrix.indices, self.residuals, matrix.supports,
                 parents.ranks, ranks, conditions.top, conditions.drop_equal,
                 conditions.min_support, threshold, self.penalty, self.aggregate,

@@ -92,9 +92,8 @@ def _pair_sums(parts, evidence, supports, keep, which) -> PairSums:
     total: PairSums | None = None
     for indptr, indices, brought in parts:
         matrix = CountedMatrix.prepare(indptr, indices, len(supports), keep, supports)
-        labels = np.arange(matrix.n_features, dtype=np.int64)
         zeros = np.zeros(matrix.n_features, np.int64)
-        lists = Parents(matrix.starts, matrix.rows, labels, zeros)
+        lists = Parents(matrix.starts, matrix.rows, matrix.places, zeros)
         here = _evidence_of_part(evidence, brought)
         parent, partner, sums, _, _ = here.walker()(matrix, lists, which, zeros, _ALL, -np.inf)
         found = PairSums.gather(parent, partner, sums)

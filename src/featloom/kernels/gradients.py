@@ -17,7 +17,16 @@ import numpy as np
 from numba import njit
 
 from featloom.kernels.association import MAX
-from featloom.kernels.pairs import KEPT, LOW, MET, N_TALLIES, grown, verdict
+from featloom.kernels.pairs import (
+    EQUAL_TO_PARENT,
+    KEPT,
+    LOW,
+    MET,
+    N_TALLIES,
+    NOT_RANKED,
+    RARE,
+    with_room,
+)
 
 ONE = 1 << 30
 
@@ -95,7 +104,7 @@ def best_pairs_by_gain(
     parents,
     parent_starts,
     parent_rows,
-    limits,
+    parent_ends,
     indptr,
     indices,
     residuals,
@@ -114,62 +123,75 @@ def best_pairs_by_gain(
     Returns (parent, partner, (support, G, H, …), gain) and the tally.
     """
     n_sums = 2 * residuals.shape[1]
-    accumulator = np.zeros((len(supports), n_sums), dtype=np.int64)
-    met = np.zeros(len(supports), dtype=np.int32)
-    touched = np.empty(len(supports), dtype=np.int32)
+    n_features = len(supports)
+    accumulator = np.zeros((n_features, n_sums), dtype=np.int64)
+    met = np.zeros(n_features, dtype=np.int32)
+    touched = np.empty(n_features + 1, dtype=np.int32)
     row_sums = np.empty(n_sums, dtype=np.int64)
     tally = np.zeros(N_TALLIES, dtype=np.int64)
+    passed = np.empty(n_features, dtype=np.int32)
+    passed_support = np.empty(n_features, dtype=np.int64)
+    passed_score = np.empty(n_features)
     out_parent = np.empty(64, dtype=np.int32)
     out_partner = np.empty(64, dtype=np.int32)
     out_sums = np.empty((64, 1 + n_sums), dtype=np.int64)
     out_score = np.empty(64)
     n_out = 0
     for parent in parents:
-        limit = limits[parent]
         n_touched = 0
-        for row_place in range(parent_starts[parent], parent_starts[parent + 1]):
-            row = parent_rows[row_place]
+        for entry in range(parent_starts[parent], parent_starts[parent + 1]):
+            row = parent_rows[entry]
             _row_sums(residuals, row, row_sums)
-            for place in range(indptr[row], indptr[row + 1]):
+            for place in range(indptr[row], parent_ends[entry]):
                 partner = indices[place]
-                if partner >= limit:
-                    break
-                if met[partner] == 0:
-                    touched[n_touched] = partner
-                    n_touched += 1
+                touched[n_touched] = partner
+                n_touched += met[partner] == 0
                 met[partner] += 1
                 for s in range(n_sums):
                     accumulator[partner, s] += row_sums[s]
         parent_support = parent_starts[parent + 1] - parent_starts[parent]
+        parent_rank = parent_ranks[parent]
         tally[MET] += n_touched
+        n_passed = 0
         for t in range(n_touched):
             partner = touched[t]
             n = np.int64(met[partner])
             met[partner] = 0
-            fate = verdict(
-                n,
-                parent_support if drop_equal else -1,
-                supports[partner] if drop_equal else -1,
-                parent_ranks[parent],
-                ranks[partner],
-                min_support,
-                top,
-            )
-            if fate == KEPT:
-                score = gain(accumulator[partner], penalty, aggregate)
+            fate = KEPT
+            if n < min_support:
+                fate = RARE
+            elif parent_rank >= top and ranks[partner] >= top:
+                fate = NOT_RANKED
+            elif drop_equal and (n == parent_support or n == supports[partner]):
+                fate = EQUAL_TO_PARENT
+            else:
+                score = 0.0
+                for lane in range(n_sums // 2):
+                    gradient = accumulator[partner, 2 * lane] / ONE
+                    curvature = accumulator[partner, 2 * lane + 1] / ONE
+                    value = gradient * gradient / (curvature + penalty)
+                    score = max(score, value) if aggregate == MAX else score + value
                 if score >= threshold:
-                    out_parent = grown(out_parent, n_out)
-                    out_partner = grown(out_partner, n_out)
-                    out_sums = grown(out_sums, n_out)
-                    out_score = grown(out_score, n_out)
-                    out_parent[n_out] = parent
-                    out_partner[n_out] = partner
-                    out_sums[n_out, 0] = n
-                    out_sums[n_out, 1:] = accumulator[partner]
-                    out_score[n_out] = score
-                    n_out += 1
+                    passed[n_passed] = partner
+                    passed_support[n_passed] = n
+                    passed_score[n_passed] = score
+                    n_passed += 1
                 else:
                     fate = LOW
             tally[fate] += 1
-            accumulator[partner] = 0
+        if n_passed > 0:
+            out_parent = with_room(out_parent, n_out, n_passed)
+            out_partner = with_room(out_partner, n_out, n_passed)
+            out_sums = with_room(out_sums, n_out, n_passed)
+            out_score = with_room(out_score, n_out, n_passed)
+            for i in range(n_passed):
+                out_parent[n_out] = parent
+                out_partner[n_out] = passed[i]
+                out_sums[n_out, 0] = passed_support[i]
+                out_sums[n_out, 1:] = accumulator[passed[i]]
+                out_score[n_out] = passed_score[i]
+                n_out += 1
+        for t in range(n_touched):
+            for s in range(n_sums):
+                accumulator[touched[t], s] = 0
     return out_parent[:n_out], out_partner[:n_out], out_sums[:n_out], out_score[:n_out], tally

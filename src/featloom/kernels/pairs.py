@@ -7,8 +7,10 @@ number of features.  What a step adds goes into one small accumulator, scored as
 parent is done; only what passes is stored.
 
 A *parent* is a list of rows: those of one feature for pairs, those of a kept conjunction for
-longer ones.  ``limits[parent]`` bounds the features it is joined with: its own label for pairs
-(each pair is met once), the number of features for longer conjunctions.
+longer ones.  ``parent_ends`` says for each of its rows where in ``indices`` to stop: before the
+feature itself for pairs (each pair is met once), at the end of the row for longer conjunctions.
+Which features were met is noted on the way where they are few, and found by a scan of the
+accumulator where they are many.
 """
 
 from __future__ import annotations
@@ -40,24 +42,36 @@ def pair_work(indptr, indices, n_features):
 
 
 @njit(cache=True, nogil=True)
-def grown(array, n_used):
-    if n_used < len(array):
+def with_room(array, n_used, n_more):
+    """The array, or a longer copy of it where ``n_more`` entries would not fit.
+
+    To be called once a parent, not once a pair: a loop in which an array may be replaced by
+    another counts references at every step.
+    """
+    if n_used + n_more <= len(array):
         return array
-    bigger = np.empty((2 * len(array),) + array.shape[1:], dtype=array.dtype)
-    bigger[: len(array)] = array
-    return bigger
+    longer = np.empty((2 * (n_used + n_more),) + array.shape[1:], dtype=array.dtype)
+    longer[:n_used] = array[:n_used]
+    return longer
 
 
 @njit(cache=True, nogil=True)
-def verdict(n, parent_support, partner_support, parent_rank, partner_rank, min_support, top):
-    """KEPT, or why a conjunction is left out before it is scored."""
-    if n < min_support:
-        return RARE
-    if parent_rank >= top and partner_rank >= top:
-        return NOT_RANKED
-    if n == parent_support or n == partner_support:
-        return EQUAL_TO_PARENT
-    return KEPT
+def steps_of(parent, parent_starts, parent_rows, parent_ends, indptr):
+    """How many features the walk over a parent's rows will meet, repeats included."""
+    steps = 0
+    for entry in range(parent_starts[parent], parent_starts[parent + 1]):
+        steps += parent_ends[entry] - indptr[parent_rows[entry]]
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def note_met(met, touched):
+    """List the features whose entry is not 0; returns how many."""
+    n_touched = 0
+    for feature in range(len(met)):
+        touched[n_touched] = feature
+        n_touched += met[feature] != 0
+    return n_touched
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +79,7 @@ def best_pairs_two_classes(
     parents,
     parent_starts,
     parent_rows,
-    limits,
+    parent_ends,
     indptr,
     indices,
     increments,
@@ -91,77 +105,86 @@ def best_pairs_two_classes(
     one addition counts both; its type decides that of the accumulator.
     Returns (parent, partner, counts of the two classes, score) and the tally.
     """
-    accumulator = np.zeros(len(supports), dtype=increments.dtype)
-    touched = np.empty(len(supports), dtype=np.int32)
+    n_features = len(supports)
+    accumulator = np.zeros(n_features, dtype=increments.dtype)
+    touched = np.empty(n_features + 1, dtype=np.int32)
     low_bits = (1 << shift) - 1
     n_small = len(small_scores)
     class_counts = np.zeros(2, dtype=np.int64)
     tally = np.zeros(N_TALLIES, dtype=np.int64)
+    passed = np.empty(n_features, dtype=np.int32)
+    passed_counts = np.empty((n_features, 2), dtype=np.int64)
+    passed_score = np.empty(n_features)
     out_parent = np.empty(64, dtype=np.int32)
     out_partner = np.empty(64, dtype=np.int32)
     out_counts = np.empty((64, 2), dtype=np.int64)
     out_score = np.empty(64)
     n_out = 0
     for parent in parents:
-        limit = limits[parent]
         n_touched = 0
-        for row_place in range(parent_starts[parent], parent_starts[parent + 1]):
-            row = parent_rows[row_place]
-            increment = increments[row]
-            for place in range(indptr[row], indptr[row + 1]):
-                partner = indices[place]
-                if partner >= limit:
-                    break
-                before = accumulator[partner]
-                if before == 0:
+        steps = steps_of(parent, parent_starts, parent_rows, parent_ends, indptr)
+        if steps > 2 * n_features:
+            for entry in range(parent_starts[parent], parent_starts[parent + 1]):
+                row = parent_rows[entry]
+                increment = increments[row]
+                for place in range(indptr[row], parent_ends[entry]):
+                    accumulator[indices[place]] += increment
+            n_touched = note_met(accumulator, touched)
+        else:
+            for entry in range(parent_starts[parent], parent_starts[parent + 1]):
+                row = parent_rows[entry]
+                increment = increments[row]
+                for place in range(indptr[row], parent_ends[entry]):
+                    partner = indices[place]
+                    before = accumulator[partner]
                     touched[n_touched] = partner
-                    n_touched += 1
-                accumulator[partner] = before + increment
+                    n_touched += before == 0
+                    accumulator[partner] = before + increment
         parent_support = parent_starts[parent + 1] - parent_starts[parent]
+        parent_rank = parent_ranks[parent]
         tally[MET] += n_touched
+        n_passed = 0
         for t in range(n_touched):
             partner = touched[t]
             packed = np.int64(accumulator[partner])
             accumulator[partner] = 0
             n = packed & low_bits
             c = packed >> shift
-            fate = verdict(
-                n,
-                parent_support if drop_equal else -1,
-                supports[partner] if drop_equal else -1,
-                parent_ranks[parent],
-                ranks[partner],
-                min_support,
-                top,
-            )
-            if fate == KEPT:
+            fate = KEPT
+            if n < min_support:
+                fate = RARE
+            elif parent_rank >= top and ranks[partner] >= top:
+                fate = NOT_RANKED
+            elif drop_equal and (n == parent_support or n == supports[partner]):
+                fate = EQUAL_TO_PARENT
+            else:
                 if n < n_small:
                     score = small_scores[n, c]
                 else:
                     class_counts[0], class_counts[1] = n - c, c
                     score = score_counts(
-                        kind,
-                        aggregate,
-                        alternative,
-                        n_rows,
-                        class_totals,
-                        n,
-                        class_counts,
+                        kind, aggregate, alternative, n_rows, class_totals, n, class_counts,
                         log_factorial,
-                    )
+                    )  # fmt: skip
                 if score >= threshold:
-                    out_parent = grown(out_parent, n_out)
-                    out_partner = grown(out_partner, n_out)
-                    out_counts = grown(out_counts, n_out)
-                    out_score = grown(out_score, n_out)
-                    out_parent[n_out] = parent
-                    out_partner[n_out] = partner
-                    out_counts[n_out, 0], out_counts[n_out, 1] = n - c, c
-                    out_score[n_out] = score
-                    n_out += 1
+                    passed[n_passed] = partner
+                    passed_counts[n_passed, 0] = n - c
+                    passed_counts[n_passed, 1] = c
+                    passed_score[n_passed] = score
+                    n_passed += 1
                 else:
                     fate = LOW
             tally[fate] += 1
+        if n_passed > 0:
+            out_parent = with_room(out_parent, n_out, n_passed)
+            out_partner = with_room(out_partner, n_out, n_passed)
+            out_counts = with_room(out_counts, n_out, n_passed)
+            out_score = with_room(out_score, n_out, n_passed)
+            out_parent[n_out : n_out + n_passed] = parent
+            out_partner[n_out : n_out + n_passed] = passed[:n_passed]
+            out_counts[n_out : n_out + n_passed] = passed_counts[:n_passed]
+            out_score[n_out : n_out + n_passed] = passed_score[:n_passed]
+            n_out += n_passed
     return out_parent[:n_out], out_partner[:n_out], out_counts[:n_out], out_score[:n_out], tally
 
 
@@ -170,7 +193,7 @@ def best_pairs_many_classes(
     parents,
     parent_starts,
     parent_rows,
-    limits,
+    parent_ends,
     indptr,
     indices,
     labels,
@@ -190,68 +213,67 @@ def best_pairs_many_classes(
 ):
     """As :func:`best_pairs_two_classes`, for any number of classes."""
     n_classes = len(class_totals)
-    accumulator = np.zeros((len(supports), n_classes), dtype=np.int32)
-    met = np.zeros(len(supports), dtype=np.int32)
-    touched = np.empty(len(supports), dtype=np.int32)
+    n_features = len(supports)
+    accumulator = np.zeros((n_features, n_classes), dtype=np.int32)
+    met = np.zeros(n_features, dtype=np.int32)
+    touched = np.empty(n_features + 1, dtype=np.int32)
     tally = np.zeros(N_TALLIES, dtype=np.int64)
+    passed = np.empty(n_features, dtype=np.int32)
+    passed_score = np.empty(n_features)
     out_parent = np.empty(64, dtype=np.int32)
     out_partner = np.empty(64, dtype=np.int32)
     out_counts = np.empty((64, n_classes), dtype=np.int64)
     out_score = np.empty(64)
     n_out = 0
     for parent in parents:
-        limit = limits[parent]
         n_touched = 0
-        for row_place in range(parent_starts[parent], parent_starts[parent + 1]):
-            row = parent_rows[row_place]
+        for entry in range(parent_starts[parent], parent_starts[parent + 1]):
+            row = parent_rows[entry]
             label = labels[row]
-            for place in range(indptr[row], indptr[row + 1]):
+            for place in range(indptr[row], parent_ends[entry]):
                 partner = indices[place]
-                if partner >= limit:
-                    break
-                if met[partner] == 0:
-                    touched[n_touched] = partner
-                    n_touched += 1
+                touched[n_touched] = partner
+                n_touched += met[partner] == 0
                 met[partner] += 1
                 accumulator[partner, label] += 1
         parent_support = parent_starts[parent + 1] - parent_starts[parent]
+        parent_rank = parent_ranks[parent]
         tally[MET] += n_touched
+        n_passed = 0
         for t in range(n_touched):
             partner = touched[t]
             n = np.int64(met[partner])
             met[partner] = 0
-            fate = verdict(
-                n,
-                parent_support if drop_equal else -1,
-                supports[partner] if drop_equal else -1,
-                parent_ranks[parent],
-                ranks[partner],
-                min_support,
-                top,
-            )
-            if fate == KEPT:
+            fate = KEPT
+            if n < min_support:
+                fate = RARE
+            elif parent_rank >= top and ranks[partner] >= top:
+                fate = NOT_RANKED
+            elif drop_equal and (n == parent_support or n == supports[partner]):
+                fate = EQUAL_TO_PARENT
+            else:
                 score = score_counts(
-                    kind,
-                    aggregate,
-                    alternative,
-                    n_rows,
-                    class_totals,
-                    n,
-                    accumulator[partner],
+                    kind, aggregate, alternative, n_rows, class_totals, n, accumulator[partner],
                     log_factorial,
-                )
+                )  # fmt: skip
                 if score >= threshold:
-                    out_parent = grown(out_parent, n_out)
-                    out_partner = grown(out_partner, n_out)
-                    out_counts = grown(out_counts, n_out)
-                    out_score = grown(out_score, n_out)
-                    out_parent[n_out] = parent
-                    out_partner[n_out] = partner
-                    out_counts[n_out] = accumulator[partner]
-                    out_score[n_out] = score
-                    n_out += 1
+                    passed[n_passed] = partner
+                    passed_score[n_passed] = score
+                    n_passed += 1
                 else:
                     fate = LOW
             tally[fate] += 1
-            accumulator[partner] = 0
+        if n_passed > 0:
+            out_parent = with_room(out_parent, n_out, n_passed)
+            out_partner = with_room(out_partner, n_out, n_passed)
+            out_counts = with_room(out_counts, n_out, n_passed)
+            out_score = with_room(out_score, n_out, n_passed)
+            for i in range(n_passed):
+                out_parent[n_out] = parent
+                out_partner[n_out] = passed[i]
+                out_counts[n_out] = accumulator[passed[i]]
+                out_score[n_out] = passed_score[i]
+                n_out += 1
+        for t in range(n_touched):
+            accumulator[touched[t]] = 0
     return out_parent[:n_out], out_partner[:n_out], out_counts[:n_out], out_score[:n_out], tally

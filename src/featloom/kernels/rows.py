@@ -22,20 +22,22 @@ def families_that_repeat(indptr, indices, family_of, n_families):
 
 @njit(cache=True, nogil=True)
 def transpose(indptr, indices, n_columns):
-    """Rows of each column, ascending: (column starts, rows)."""
+    """Rows of each column, ascending, and the places of its entries: (starts, rows, places)."""
     starts = np.zeros(n_columns + 1, dtype=np.int64)
     for place in range(len(indices)):
         starts[indices[place] + 1] += 1
     for column in range(n_columns):
         starts[column + 1] += starts[column]
     rows = np.empty(len(indices), dtype=np.int32)
+    places = np.empty(len(indices), dtype=np.int64)
     next_place = starts[:-1].copy()
     for row in range(len(indptr) - 1):
         for place in range(indptr[row], indptr[row + 1]):
             column = indices[place]
             rows[next_place[column]] = row
+            places[next_place[column]] = place
             next_place[column] += 1
-    return starts, rows
+    return starts, rows, places
 
 
 @njit(cache=True, nogil=True)

@@ -48,6 +48,8 @@ _READERS: dict[str, tuple[Callable[..., Any], str]] = {
     "sparse": (read_sparse, "a sparse matrix"),
     "folder": (read_matrix_folder, "a folder with a sparse matrix"),
 }
+# What most readers can be told; the others find it in the file, or have no use for it.
+_COMMON = ("target", "groups", "on_bad_row")
 _log = logging.getLogger(__name__)
 
 
@@ -81,13 +83,15 @@ def read(
     ...     print(format_of(path), read(path).classes)
     conll ('B-NP', 'B-VP')
     """
-    chosen = format or format_of(path)
+    named = [column for column in (target, groups) if isinstance(column, str)]
+    chosen = format or format_of(path, columns=named)
     if chosen not in _READERS:
         raise InputError(f"format is {chosen!r}; it must be one of {', '.join(FORMATS)}")
     reader, words = _READERS[chosen]
     _log.info("reading %s as %s", os.fspath(path), words)
     if target is not None:
-        options["target"] = target
+        # An archive has its classes in an array of its own.
+        options["labels" if chosen == "sparse" else "target"] = target
     if groups is not None:
         options["groups"] = groups
     if chosen == "conll" and ".iob2" in os.path.basename(path):
@@ -95,8 +99,8 @@ def read(
     allowed = [name for name in inspect.signature(reader).parameters if name != "path"]
     for name in options:
         if name not in allowed:
+            instead = "leave it out" if name in _COMMON else f"there are {', '.join(allowed)}"
             raise InputError(
-                f"{os.fspath(path)} is read as {words}, for which there is no {name!r}; "
-                f"there are {', '.join(allowed)}"
+                f"{os.fspath(path)} is read as {words}, for which there is no {name!r}; {instead}"
             )
     return reader(path, **options)

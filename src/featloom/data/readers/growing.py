@@ -125,8 +125,6 @@ class GrowingTable:
             codes[:, j] = column.codes()
             vocabularies.append(column.vocabulary)
             column._parts.clear()
-        if not of_sentences:
-            warn_of_constant_columns(file, self.names, codes, vocabularies)
         if self._labels is not None and self.target is not None:
             labels = self._labels.codes() - np.int32(1)
             classes = self._labels.vocabulary
@@ -134,6 +132,8 @@ class GrowingTable:
                 n_labelled = None if of_sentences else int(np.count_nonzero(labels >= 0))
                 check_classes(classes, n_labelled, file=file, target=self.target)
             structure.update(labels=labels, classes=classes, target=self.target)
+        if not of_sentences:
+            warn_of_constant_columns(file, self.names, codes, vocabularies)
         if self._groups is not None and keep_groups:
             structure.update(
                 groups=self._groups.codes() - np.int32(1), group_names=self._groups.vocabulary

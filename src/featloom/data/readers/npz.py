@@ -67,22 +67,23 @@ def read_sparse(
     arrays = load_arrays(file)
     X = _csr(arrays, file)
     n_rows, n_features = X.shape
-    feature_names = _values(names, arrays, read_names)
+    feature_names = _values(names, arrays, read_names, file)
     if feature_names is None and n_features > MOST_FEATURES:
         raise ReadError(f"{n_features:,} features need names", file=file)
     fields: dict = {}
     for what, given, named in (("labels", labels, classes), ("groups", groups, group_names)):
-        values = _values(given, arrays, _read_column)
+        values = _values(given, arrays, _read_column, file)
         if values is None:
             continue
         if len(values) != n_rows:
             raise ReadError(f"{len(values)} {what} for {n_rows} rows", file=file)
-        fields[what] = _coded(values, _values(named, arrays, _read_column), what, file)
+        fields[what] = _coded(values, _values(named, arrays, _read_column, file), what, file)
     if "labels" in fields:
         codes, found = fields.pop("labels")
+        target = labels if isinstance(labels, str) else "y"
         if require_labels:
-            check_classes(found, len(codes), file=file, target="y")
-        fields.update(labels=codes, classes=found, target="y")
+            check_classes(found, len(codes), file=file, target=target)
+        fields.update(labels=codes, classes=found, target=target)
     if "groups" in fields:
         fields["groups"], fields["group_names"] = fields["groups"]
     try:
@@ -196,11 +197,14 @@ def _csr(arrays: dict[str, np.ndarray], file: str) -> sparse.csr_matrix:
     return sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, int(shape[1])))
 
 
-def _values(given: Any, arrays: dict[str, np.ndarray], read) -> Any:
+def _values(given: Any, arrays: dict[str, np.ndarray], read, file: str) -> Any:
     """What was given, or what the name that was given stands for."""
     if isinstance(given, str) and given in arrays:
         given = arrays[given]
     elif isinstance(given, str | os.PathLike):
+        if not os.path.exists(given):
+            known = ", ".join(arrays)
+            raise ReadError(f"no array {os.fspath(given)!r}; there are {known}", file=file)
         return read(given)
     if isinstance(given, np.ndarray):
         if given.ndim != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 
@@ -37,13 +38,13 @@ _SAMPLE = 500
 _SPARSE_ROW = re.compile(r"[^\s:#]+(\s+qid:\S+)?(\s+\d+:\S+)+\s*(#.*)?")
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: str | os.PathLike[str], *, columns: Collection[str] = ()) -> str:
     """The format of a file: "table", "timbl", "conll", "conllu", "svmlight", "sparse" (an
     ``.npz`` matrix) or "folder" (one with X.npz in it).
 
     Two endings are not taken at their word: a ``.tsv`` or ``.csv`` whose first line repeats a
     value has no header and is a TiMBL file, and a ``.conll`` of numbered tokens in ten columns
-    holds trees.
+    holds trees.  Where the first line has one of the names in ``columns``, it is a header.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -56,27 +57,33 @@ def format_of(path: str | os.PathLike[str]) -> str:
     if os.path.isdir(name):
         if os.path.exists(os.path.join(name, "X.npz")):
             return "folder"
-        raise ReadError("this is a folder without X.npz", file=name)
+        raise ReadError("this is a folder without X.npz; name a file in it", file=name)
     ending = Path(name.lower().removesuffix(".xz").removesuffix(".gz")).suffix
     found = _FORMAT_OF_ENDING.get(ending)
     if ending in (".parquet", ".pq") or found not in ("table", "conll", None):
         return str(found)
     lines = _sample(name)
+    may_be_table = found != "conll" or ending == ".txt"
+    if columns and may_be_table and not set(columns).isdisjoint(_first_cells(name, lines)):
+        return "table"
     if found == "table":
-        return "timbl" if _lacks_header(name, lines) else "table"
+        cells = [cell for cell in _first_cells(name, lines) if cell]
+        return "timbl" if len(set(cells)) < len(cells) else "table"
     if _holds_trees(lines):
         return "conllu"
     return found or _by_content(name, lines)
 
 
 def _sample(name: str) -> list[str]:
-    return [line for _, line in islice(read_lines(name), _SAMPLE)]
+    # A bad line among many is the reader's to refuse or to skip.
+    sound = read_lines(name, on_bad_line=lambda error: None)
+    lines = [line for _, line in islice(sound, _SAMPLE)]
+    return lines or [line for _, line in read_lines(name)]
 
 
-def _lacks_header(name: str, lines: list[str]) -> bool:
+def _first_cells(name: str, lines: list[str]) -> list[str]:
     first = next((line for line in lines if line.strip()), "")
-    cells = [cell for cell in first.split(sniff_separator(name)) if cell]
-    return len(set(cells)) < len(cells)
+    return [cell.strip('"') for cell in first.split(sniff_separator(name))]
 
 
 def _holds_trees(lines: list[str]) -> bool:

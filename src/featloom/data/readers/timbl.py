@@ -40,7 +40,8 @@ def read_timbl(
     columns : names of all columns of the file, the class included.
     format : "tabs", "commas", "blanks", or "auto": the one that cuts the first lines into the
         same number of values.
-    target : the column with the classes, by name or position; None where there are none.
+    target : the column with the classes, by name or position; None where there are none.  Without
+        ``columns`` "class" is the last one.
     groups : a column with documents, sentences, … that folds must not tear apart.
     on_bad_row : "raise", or "skip" to leave bad rows out and warn with their number.
     require_labels : False for data to predict on: the classes are not checked.
@@ -73,6 +74,8 @@ def read_timbl(
     if first is None:
         raise ReadError("no rows", file=name)
     width = len(first.columns)
+    if columns is None and target == "class":
+        target = -1
     names = _feature_names(width, target) if columns is None else list(columns)
     check_names(names, file=name)
     rows = chain([first], batches)

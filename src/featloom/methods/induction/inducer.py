@@ -373,7 +373,8 @@ class _Induction:
         """The rows in which conjunctions hold, for the next length to grow from."""
         trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
         indptr, indices = trie.rows(self.matrix.indptr, self.matrix.indices)
-        return (parts, *rows.transpose(indptr, indices, len(parts)))
+        starts, parent_rows, _ = rows.transpose(indptr, indices, len(parts))
+        return parts, starts, parent_rows
 
     def _record(self, tally: np.ndarray, n_kept: int) -> None:
         self.dropped["conjunctions in fewer rows than the minimum"] = int(tally[pairs.RARE])
