@@ -57,7 +57,7 @@ def _all_pairs(
 
 
 def _pairs(name: str, data, times: int) -> list[dict]:
-    indptr, indices, labels, n_features = data
+    indptr, indices, _, n_features = data
     X = sparse.csr_matrix(
         (np.ones(len(indices), np.int32), indices, indptr), shape=(len(indptr) - 1, n_features)
     )

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does, and says nothing of the code.
+settings.register_profile("featloom", deadline=None)
+settings.load_profile("featloom")
 
 
 def _folder(variable: str) -> Path:

@@ -15,8 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from featloom import ConjunctionInducer
 
-
-# ``score`` is a parameter of ConjunctionInducer; these checks take whatever is called so for a method.
+# ``score`` is a parameter of ConjunctionInducer; these checks take it for a method.
 _SCORE_IS_A_PARAMETER = dict.fromkeys(
     ["check_fit_score_takes_y", "check_n_features_in_after_fitting", "check_pipeline_consistency"],
     "score is the name of a parameter, not of a method",

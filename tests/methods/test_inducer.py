@@ -201,9 +201,11 @@ X_SMALL = sparse.csr_matrix([[1, 0], [0, 1], [1, 1], [0, 0]])
         ({"min_support": 2.5}, "min_support is 2.5"),
         ({"pairs": "some"}, "pairs is 'some'"),
         ({"aggregate": "mean"}, "aggregate is 'mean'"),
-        ({"alternative": "both", "score": "fisher"}, "alternative is 'both'"),
+        ({"alternative": "both"}, "alternative is 'both'"),
         ({"preset": "fitsi"}, "preset is 'fitsi'"),
         ({"C": 0}, "C is 0"),
+        ({"n_jobs": 0}, "n_jobs cannot be 0"),
+        ({"score": "mi", "keep": ">=1000"}, "keep is '>=1000', which no feature reaches"),
     ],
 )  # fmt: skip
 def test_parameters_out_of_range_are_refused_in_one_line(parameters, words):

@@ -41,7 +41,9 @@ def demo(
                 question = letter_question(train, letter, phoneme)
             with timing.stage("fit"):
                 inducer = ConjunctionInducer(max_length=3, n_jobs=jobs)
-                study = run_study(question, inducer, "yes", (), seed, line.say)
+                study = run_study(
+                    question, inducer, positive="yes", seed=seed, jobs=jobs, say=line.say
+                )
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from featloom.cli import options
+from featloom.cli import options, session
+
+# A resumed run has the options it was begun with, but for where it lies and how it is shown.
+_ANEW = frozenset({"out", "quiet", "json"})
 
 
 def induce(
@@ -47,6 +50,9 @@ def induce(
         str, typer.Option(help="Of Fisher's test: two-sided, greater or less.")
     ] = "two-sided",
     preset: Annotated[str | None, typer.Option(help="paper: the procedure as published.")] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Choose how much to keep by cross-validation.")
+    ] = False,
     on_bad_row: options.OnBadRow = "raise",
     out: options.Out = None,
     seed: options.Seed = 0,
@@ -55,8 +61,9 @@ def induce(
     json: options.Json = False,
 ) -> None:
     """Select features, join them into conjunctions, and test whether they help a linear model."""
+    asked = {name: value for name, value in locals().items() if name not in _ANEW}
     from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import Timing, progress
+    from featloom.runs import Timing
 
     timing = Timing()
     inducer = ConjunctionInducer(
@@ -73,17 +80,39 @@ def induce(
         n_jobs=jobs,
     )
     with options.run_folder(out) as run:
-        with progress(f"reading {data.name}", quiet=quiet) as line:
+        if run is not None and search:
+            session.write_request(run, "induce", asked)
+        with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
             with timing.stage("read"):
                 loaded = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
             with timing.stage("fit"):
-                study = run_study(loaded, inducer, positive, tuple(domain or ()), seed, line.say)
+                study = run_study(
+                    loaded,
+                    inducer,
+                    positive=positive,
+                    domain=tuple(domain or ()),
+                    seed=seed,
+                    say=say,
+                    grid=grid_of(preset) if search else None,
+                    journal=None if run is None else run.path / "search.journal",
+                    jobs=jobs,
+                    progress=progress,
+                )
         study["data"]["source"] = str(data)
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
-def run_study(loaded, inducer, positive, domain, seed, say) -> dict[str, Any]:
-    """Turn a table into features and study them."""
+def grid_of(preset: str | None) -> dict[str, list]:
+    """What a search chooses from: the paper's k and l, or the number of conjunctions."""
+    from featloom.methods.induction.search import PAPER_GRID
+
+    if preset == "paper":
+        return {name: list(values) for name, values in PAPER_GRID.items()}
+    return {"final_keep": [250, 500, 1000, 2000, 4000]}
+
+
+def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
+    """Turn a table into features and study them; ``how`` goes to ``study_induction``."""
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
     from featloom.errors import InputError, ReadError
@@ -101,45 +130,18 @@ def run_study(loaded, inducer, positive, domain, seed, say) -> dict[str, Any]:
                 f"no column {name!r} for --domain; there are {listed(matrix.families)}"
             )
     say("compiling kernels (first use only) and finding conjunctions")
-    return study_induction(matrix, inducer, positive=positive, domain=domain, seed=seed, say=say)
+    return study_induction(matrix, inducer, domain=domain, say=say, **how)
 
 
 def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
-    from featloom.runs import SCHEMA, encode_result, versions
+    from featloom.runs import encode_result
 
-    result = {
-        "schema": SCHEMA,
-        "command": options.command_line(),
-        "versions": versions(),
-        "seed": seed,
-        "timing": timing.as_dict(),
-        **study,
-    }
-    page = None
-    if run is not None:
-        run.write_result(result)
-        page = write_page(run)
+    result, page = session.write_result(study, run, timing, seed)
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
         show(result, page)
-
-
-def write_page(run) -> Path | None:
-    """The report of the run; without the packages that draw it, the result stands by itself."""
-    import warnings
-
-    from featloom.errors import InputError
-    from featloom.report.html import write_report
-
-    try:
-        return write_report(run)
-    except InputError as error:
-        if not isinstance(error.__cause__, ImportError):
-            raise
-        warnings.warn(f"no page beside {run.path / 'result.json'}: {error}", stacklevel=2)
-        return None
 
 
 def show(result: dict, page: Path | None, most: int = 10) -> None:
@@ -175,6 +177,12 @@ def show(result: dict, page: Path | None, most: int = 10) -> None:
         console.print(table)
     else:
         line("No conjunction was kept.")
+    if "best_setting" in result:
+        chosen = ", ".join(f"{key} {value}" for key, value in result["best_setting"].items())
+        line(
+            f"chosen by cross-validation: {chosen} ({result['metric']} "
+            f"{result['best_score']:.3f}, baseline {result['baseline_score']:.3f})"
+        )
     for model in result["models"]:
         low, high = model["interval"]
         line(

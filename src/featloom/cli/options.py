@@ -46,14 +46,6 @@ OnBadRow = Annotated[
 ]
 
 
-def command_line() -> str:
-    """The command as it was typed, for the record of the run."""
-    import shlex
-    import sys
-
-    return shlex.join(["featloom", *sys.argv[1:]])
-
-
 def load(
     data: Path,
     *,

@@ -27,29 +27,29 @@ def reproduce(
     """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped."""
     from featloom.errors import InputError
     from featloom.experiments.induction import reproduce_induction
-    from featloom.runs import Run, Timing
+    from featloom.runs import Timing
 
     if experiment not in EXPERIMENTS:
         raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
-    run = Run.create(out or Path("runs") / f"reproduce-{experiment}")
-    session.write_request(
-        run, "reproduce", {"experiment": experiment, "rule": rule, "seed": seed, "jobs": jobs}
-    )
     timing = Timing()
-    with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
-        result = reproduce_induction(
-            run, rule=rule, jobs=jobs, seed=seed, say=say, progress=progress
-        )
-    result = session.write_result(result, run, timing, seed)
+    asked = {"experiment": experiment, "rule": rule, "seed": seed, "jobs": jobs}
+    with options.run_folder(out or Path("runs") / f"reproduce-{experiment}") as run:
+        assert run is not None
+        session.write_request(run, "reproduce", asked)
+        with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
+            found = reproduce_induction(
+                run, rule=rule, jobs=jobs, seed=seed, say=say, progress=progress
+            )
+        result, page = session.write_result(found, run, timing, seed)
     if json:
         from featloom.runs import encode_result
 
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, run)
+        show(result, page)
 
 
-def show(result: dict, run) -> None:
+def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
     from rich.console import Console
     from rich.markup import escape
@@ -77,9 +77,8 @@ def show(result: dict, run) -> None:
     console = Console()
     console.print(table)
     console.print(result["verdict"], markup=False, highlight=False)
-    console.print(
-        f"report: {run.path / 'report.html'}", markup=False, highlight=False, soft_wrap=True
-    )
+    if page is not None:
+        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def register(app: typer.Typer) -> None:

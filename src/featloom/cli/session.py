@@ -18,8 +18,15 @@ def write_request(run, command: str, options: Mapping[str, Any]) -> None:
     """Write down what was asked, before anything is done."""
     from featloom.runs import encode_result
 
-    plain = {k: str(v) if isinstance(v, Path) else v for k, v in options.items()}
+    plain = {name: _anywhere(value) for name, value in options.items()}
     run.write(REQUEST, encode_result({"command": command, "options": plain}))
+
+
+def _anywhere(value: Any) -> Any:
+    """A file by its full path, so that a run can be resumed from another folder."""
+    if not isinstance(value, Path):
+        return value
+    return str(value.resolve() if value.exists() else value)
 
 
 def read_request(run) -> tuple[str, dict[str, Any]]:
@@ -59,8 +66,10 @@ def search_progress(
         yield line.say, advance
 
 
-def write_result(parts: Mapping[str, Any], run, timing, seed: int) -> dict[str, Any]:
-    """The whole result; written into the run with its page, where there is a run."""
+def write_result(
+    parts: Mapping[str, Any], run, timing, seed: int
+) -> tuple[dict[str, Any], Path | None]:
+    """The whole result and its page; both are written where there is a run."""
     import shlex
     import sys
 
@@ -74,9 +83,23 @@ def write_result(parts: Mapping[str, Any], run, timing, seed: int) -> dict[str, 
         "timing": timing.as_dict(),
         **parts,
     }
-    if run is not None:
-        from featloom.report.html import write_report
+    if run is None:
+        return result, None
+    run.write_result(result)
+    return result, write_page(run)
 
-        run.write_result(result)
-        write_report(run)
-    return result
+
+def write_page(run) -> Path | None:
+    """The report of the run; without the packages that draw it, the result stands by itself."""
+    import warnings
+
+    from featloom.errors import InputError
+    from featloom.report.html import write_report
+
+    try:
+        return write_report(run)
+    except InputError as error:
+        if not isinstance(error.__cause__, ImportError):
+            raise
+        warnings.warn(f"no page beside {run.path / 'result.json'}: {error}", stacklevel=2)
+        return None

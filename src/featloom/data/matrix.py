@@ -92,7 +92,14 @@ class FeatureMatrix:
 
     @classmethod
     def from_table(cls, table: NominalTable) -> FeatureMatrix:
-        """One feature for each value of each column, named ``column=value``; unknown: none."""
+        """One feature for each value of each column, named ``column=value``; unknown: none.
+
+        Where the rows are tokens of sentences and no groups are given, the sentences are the
+        groups: a part held out is then of whole sentences.
+        """
+        groups, bounds = table.groups, table.sequence_bounds
+        if groups is None and bounds is not None:
+            groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
         sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         known = table.codes > 0
@@ -113,7 +120,7 @@ class FeatureMatrix:
             labels=table.labels,
             classes=table.classes,
             target=table.target,
-            groups=table.groups,
+            groups=groups,
             group_names=table.group_names,
             source=table.source,
         )

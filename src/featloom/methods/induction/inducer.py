@@ -255,8 +255,16 @@ def _check_settings(settings: dict) -> None:
         value = settings[name]
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
             raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
+    if settings["alternative"] not in ("two-sided", "greater", "less"):
+        raise InputError(
+            f"alternative is {settings['alternative']!r}; it can be two-sided, greater or less"
+        )
+    for name in ("keep", "partners", "final_keep", "final_atomic"):
+        cut(name, settings[name], 1)  # the form alone; how many features there are comes later
     if not settings["C"] > 0:
         raise InputError(f"C is {settings['C']!r}; it must be above 0")
+    if settings["n_jobs"] == 0:
+        raise InputError("n_jobs cannot be 0; give a number of threads, or -1 for all cores")
 
 
 class _Induction:
@@ -278,6 +286,11 @@ class _Induction:
         order = ranking(scores, self.counts.supports)
         kept = select(order, scores, cut("keep", self.settings["keep"], self.n_features))
         kept = kept[self.counts.supports[kept] > 0]
+        if not len(kept):
+            raise InputError(
+                f"keep is {self.settings['keep']!r}, which no feature reaches; "
+                f"the best scores {scores.max():.4g}"
+            )
         self.dropped["atomic features below the first selection"] = self.n_features - len(kept)
         ranks = np.full(self.n_features, np.iinfo(np.int64).max)
         ranks[kept] = np.arange(len(kept))

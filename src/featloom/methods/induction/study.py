@@ -150,12 +150,14 @@ def _search_part(search: ConjunctionSearchCV) -> dict[str, Any]:
 def _verdict(result: dict[str, Any]) -> str:
     test, (before, after) = result["comparisons"][0], result["models"]
     low, high = (100 * bound for bound in test["interval"])
-    change = (
-        f"{abs(100 * test['difference']):.1f} points of {result['metric']} "
-        f"(95 % {low:+.1f} to {high:+.1f})"
-    )
+    difference = 100 * test["difference"]
+    interval = f"(95 % {low:+.1f} to {high:+.1f})"
     sizes = f"{before['features']:,} to {after['features']:,} features"
     if not test["significant"]:
-        return f"Conjunctions do not change the linear model beyond chance here: {change}, {sizes}."
-    verb = "add" if test["difference"] > 0 else "cost"
-    return f"Conjunctions {verb} {change} to the linear model, {sizes}."
+        return (
+            "Conjunctions do not change the linear model beyond chance here: "
+            f"{difference:+.1f} points of {result['metric']} {interval}, {sizes}."
+        )
+    points = f"{abs(difference):.1f} points of {result['metric']} {interval}"
+    verb, preposition = ("add", "to") if difference > 0 else ("take", "from")
+    return f"Conjunctions {verb} {points} {preposition} the linear model, {sizes}."
