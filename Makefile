@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-browser lint bench docs clean
+.PHONY: help demo test test-browser lint bench clean clean-kernels
 
 help:
 	@echo "make demo          try it on letter-to-sound data; ends by naming the report"
@@ -46,6 +46,9 @@ test-browser: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+clean-kernels:
+	find src -name '*.nbi' -delete -o -name '*.nbc' -delete
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -110,7 +110,7 @@ def mutual_information(quick: bool) -> list[dict]:
         counts = count_features(indptr, indices, n_features, labels, 2)
         return CountScore.named("mi", "max").of(counts.n_rows, counts.class_totals, counts.counts)
 
-    seconds = fastest(ours, 5)
+    seconds = fastest(ours, 20)
     X = sparse.csr_matrix(
         (np.ones(len(indices)), indices, indptr), shape=(len(indptr) - 1, n_features)
     )
@@ -141,7 +141,7 @@ def fisher(quick: bool) -> list[dict]:
     n_rows, totals = counts.n_rows, counts.class_totals
     table = log_factorials(n_rows)
     seconds = fastest(
-        lambda: score_features(FISHER, SUM, 0, n_rows, totals, counts.counts, table), 5
+        lambda: score_features(FISHER, SUM, 0, n_rows, totals, counts.counts, table), 20
     )
     results = []
     try:
@@ -151,7 +151,7 @@ def fisher(quick: bool) -> list[dict]:
         return results
     some = counts.counts[: 5_000 if quick else n_features]
     tables = [(int(b), int(a), int(totals[1] - b), int(totals[0] - a)) for a, b in some.tolist()]
-    theirs = fastest(lambda: [fisher_exact(*t, "two-sided") for t in tables], 1)
+    theirs = fastest(lambda: [fisher_exact(*t, "two-sided") for t in tables], 5)
     scale = n_features / len(tables)
     p = np.exp(-seconds.value[: len(tables)] / 2)  # two classes: the sum is twice one score
     given = np.array([float(value) for value in theirs.value])

@@ -44,6 +44,8 @@ LESS = 2
 # Two tables are equally likely when their probabilities differ by less than this factor.
 _TIE = 1e-7
 _NEGLIGIBLE = 1e-17
+# Bounds are a little too high, so that rounding never prunes what belongs in.
+_MARGIN = 1e-9
 
 
 @njit(cache=True, nogil=True)
@@ -111,14 +113,23 @@ def _chi_squared(n_rows, c_total, n, c):
 
 
 @njit(cache=True, nogil=True)
+def _log_ways(n_rows, c_total, n, c, log_factorial):
+    """log of the number of ways to draw n rows with c of a class, but for a term without c."""
+    return -(
+        log_factorial[c]
+        + log_factorial[c_total - c]
+        + log_factorial[n - c]
+        + log_factorial[n_rows - c_total - n + c]
+    )
+
+
+@njit(cache=True, nogil=True)
 def _log_hypergeometric(n_rows, c_total, n, c, log_factorial):
     """log of the probability that n rows drawn of n_rows hold c of the c_total rows of a class."""
-    rest = n_rows - c_total
-    return (
-        (log_factorial[c_total] - log_factorial[c] - log_factorial[c_total - c])
-        + (log_factorial[rest] - log_factorial[n - c] - log_factorial[rest - n + c])
-        - (log_factorial[n_rows] - log_factorial[n] - log_factorial[n_rows - n])
+    margins = (log_factorial[c_total] + log_factorial[n_rows - c_total]) - (
+        log_factorial[n_rows] - log_factorial[n] - log_factorial[n_rows - n]
     )
+    return margins + _log_ways(n_rows, c_total, n, c, log_factorial)
 
 
 @njit(cache=True, nogil=True)
@@ -184,23 +195,23 @@ def fisher_log_p(n_rows, c_total, n, c, alternative, log_factorial):
     if c == mode or low == high:
         return 0.0
     step = 1 if c > mode else -1
-    log_point = _log_hypergeometric(n_rows, c_total, n, c, log_factorial)
     total = _tail(n_rows, c_total, n, c, step)
     # On the other side of the mode probabilities fall with the distance from it: the first table
     # there that is no likelier than the observed one is found by bisection.
+    log_ways = _log_ways(n_rows, c_total, n, c, log_factorial)
     inner, outer = mode, (low if step > 0 else high)
-    if _log_hypergeometric(n_rows, c_total, n, outer, log_factorial) <= log_point + _TIE:
+    if _log_ways(n_rows, c_total, n, outer, log_factorial) <= log_ways + _TIE:
         while abs(outer - inner) > 1:
             middle = (inner + outer) // 2
-            log_middle = _log_hypergeometric(n_rows, c_total, n, middle, log_factorial)
-            if log_middle <= log_point + _TIE:
+            if _log_ways(n_rows, c_total, n, middle, log_factorial) <= log_ways + _TIE:
                 outer = middle
             else:
                 inner = middle
-        if _log_hypergeometric(n_rows, c_total, n, inner, log_factorial) <= log_point + _TIE:
+        if _log_ways(n_rows, c_total, n, inner, log_factorial) <= log_ways + _TIE:
             return 0.0
-        log_outer = _log_hypergeometric(n_rows, c_total, n, outer, log_factorial)
-        total += math.exp(log_outer - log_point) * _tail(n_rows, c_total, n, outer, -step)
+        log_outer = _log_ways(n_rows, c_total, n, outer, log_factorial)
+        total += math.exp(log_outer - log_ways) * _tail(n_rows, c_total, n, outer, -step)
+    log_point = _log_hypergeometric(n_rows, c_total, n, c, log_factorial)
     return min(0.0, log_point + math.log(total))
 
 
@@ -254,16 +265,19 @@ def _score_global(kind, n_rows, class_totals, n, class_counts):
 
 
 @njit(cache=True, nogil=True)
+def mirrored(kind, alternative):
+    """Whether the tables of two classes, mirror images of each other, have one score."""
+    return kind != INFORMATION_GAIN_1 and (kind != FISHER or alternative == TWO_SIDED)
+
+
+@njit(cache=True, nogil=True)
 def score_counts(
     kind, aggregate, alternative, n_rows, class_totals, n, class_counts, log_factorial
 ):
     """The score of a feature from its count in every class."""
     if aggregate == GLOBAL:
         return _score_global(kind, n_rows, class_totals, n, class_counts)
-    if len(class_totals) == 2 and (
-        kind != INFORMATION_GAIN_1 and (kind != FISHER or alternative == TWO_SIDED)
-    ):
-        # The two tables are mirror images with one score.
+    if len(class_totals) == 2 and mirrored(kind, alternative):
         value = score_one_class(
             kind, alternative, n_rows, class_totals[1], n, class_counts[1], log_factorial
         )
@@ -281,6 +295,15 @@ def score_counts(
 def score_features(kind, aggregate, alternative, n_rows, class_totals, counts, log_factorial):
     """The score of every feature of a features × classes array of counts."""
     scores = np.empty(len(counts))
+    if len(class_totals) == 2 and aggregate != GLOBAL and mirrored(kind, alternative):
+        # The same as below without a view of each row, which costs as much as a small table.
+        times = 2.0 if aggregate == SUM else 1.0
+        for feature in range(len(counts)):
+            n = counts[feature, 0] + counts[feature, 1]
+            scores[feature] = times * score_one_class(
+                kind, alternative, n_rows, class_totals[1], n, counts[feature, 1], log_factorial
+            )
+        return scores
     for feature in range(len(counts)):
         n = 0
         for k in range(len(class_totals)):
@@ -338,10 +361,10 @@ def bound_features(
             n += counts[feature, k]
         if aggregate == GLOBAL and n_classes > 2:
             # I(T;Y) ≤ H(T); the other global scores are not bounded here.
+            total = math.inf
             if kind == MUTUAL_INFORMATION:
-                bounds[feature] = _binary_entropy(min(n, n_rows / 2.0), n_rows)
-            else:
-                bounds[feature] = math.inf
+                total = _binary_entropy(min(n, n_rows / 2.0), n_rows)
+            bounds[feature] = total * (1.0 + _MARGIN) + _MARGIN
             continue
         total = 0.0
         for k in range(n_classes):
@@ -356,8 +379,7 @@ def bound_features(
                 log_factorial,
             )
             total = total + value if aggregate == SUM else max(total, value)
-        # A last-digit margin, so that rounding never prunes what belongs in.
-        bounds[feature] = total * (1.0 + 1e-9) + 1e-12
+        bounds[feature] = total * (1.0 + _MARGIN) + _MARGIN
     return bounds
 
 
