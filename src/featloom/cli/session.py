@@ -19,7 +19,27 @@ def write_request(run, command: str, options: Mapping[str, Any]) -> None:
     from featloom.runs import encode_result
 
     plain = {name: _anywhere(value) for name, value in options.items()}
-    run.write(REQUEST, encode_result({"command": command, "options": plain}))
+    if (run.path / REQUEST).exists() and read_request(run) == (command, plain):
+        return  # a run that is resumed keeps the words it was begun with
+    request = {"command": command, "options": plain, "typed": _typed()}
+    run.write(REQUEST, encode_result(request))
+
+
+def _typed() -> str:
+    """The command as it was typed."""
+    import shlex
+    import sys
+
+    return shlex.join(["featloom", *sys.argv[1:]])
+
+
+def _begun_with(run) -> str:
+    """The words that a run was begun with."""
+    import msgspec
+
+    if run is None or not (run.path / REQUEST).exists():
+        return _typed()
+    return str(msgspec.json.decode((run.path / REQUEST).read_bytes()).get("typed") or _typed())
 
 
 def _anywhere(value: Any) -> Any:
@@ -70,14 +90,11 @@ def write_result(
     parts: Mapping[str, Any], run, timing, seed: int
 ) -> tuple[dict[str, Any], Path | None]:
     """The whole result and its page; both are written where there is a run."""
-    import shlex
-    import sys
-
     from featloom.runs import SCHEMA, versions
 
     result = {
         "schema": SCHEMA,
-        "command": shlex.join(["featloom", *sys.argv[1:]]),
+        "command": _begun_with(run),
         "versions": versions(),
         "seed": seed,
         "timing": timing.as_dict(),

@@ -74,22 +74,33 @@ def induction_part(
         "conjunctions": joined[:_SHOWN],
         "atomic": atomic[:_SHOWN_ATOMIC],
         "dropped": [
-            {"reason": reason, "count": count} for reason, count in inducer.dropped_.items()
+            {"reason": reason, "count": count}
+            for reason, count in inducer.dropped_.items()
+            if count
         ],
     }
 
 
 def grid_part(search: ConjunctionSearchCV) -> dict[str, Any] | None:
-    """The grid as a heat map: the best mean of each cell, whatever the classifier's setting."""
-    axes = _axes(search)
-    if axes is None:
+    """The grid as a heat map over the first two parameters that vary, the inducer's before the
+    classifier's: the best mean of each cell, whatever the other parameters."""
+    rows = [
+        {**row, **row["cell"], **row["classifier_params"]}
+        for row in search.cv_results_
+        if row["cell"] is not None
+    ]
+    axes = [
+        name for name in (*rows[0]["cell"], *rows[0]["classifier_params"]) if _varies(rows, name)
+    ]
+    if len(axes) < 2:
         return None
-    k, l = axes  # noqa: E741
-    cells: dict[tuple, dict[str, Any]] = {}
-    for row in search.cv_results_:
-        if row["cell"] is None:
-            continue
-        place = _coordinate(row, k), _coordinate(row, l)
+    k, l = axes[:2]  # noqa: E741
+    cells: dict[tuple[float, float], dict[str, Any]] = {}
+    chosen = None
+    for row in rows:
+        place = float(row[k]), float(row[l])
+        if row["cell"] | {"classifier": row["classifier"]} == search.best_params_:
+            chosen = {"k": place[0], "l": place[1]}
         if place not in cells or row["mean"] > cells[place]["mean"]:
             cells[place] = {
                 "k": place[0],
@@ -98,30 +109,19 @@ def grid_part(search: ConjunctionSearchCV) -> dict[str, Any] | None:
                 "sd": row["std"],
                 "features": round(row["features"]),
             }
-    best = {"cell": search.best_params_, "classifier": search.best_params_["classifier"]}
     return {
         "cells": list(cells.values()),
-        "chosen": {"k": _coordinate(best, k), "l": _coordinate(best, l)},
+        "chosen": chosen,
         "metric": search.objective_.name,
         "k_label": k,
         "l_label": l,
     }
 
 
-def _axes(search: ConjunctionSearchCV) -> tuple[str, str] | None:
-    """The two numeric parameters of the inducer that vary, or one and a constant."""
-    cells = [row["cell"] for row in search.cv_results_ if row["cell"] is not None]
-    varied = [
-        name
-        for name in cells[0]
-        if len({str(cell[name]) for cell in cells}) > 1
-        and all(isinstance(cell[name], int | float) for cell in cells)
-    ]
-    return (varied[0], varied[1]) if len(varied) == 2 else None
-
-
-def _coordinate(row: dict[str, Any], axis: str) -> float:
-    return float(row["cell"][axis])
+def _varies(rows: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether a parameter is a number in every row, and not the same one."""
+    values = [row.get(name) for row in rows]
+    return len(set(map(str, values))) > 1 and all(isinstance(v, int | float) for v in values)
 
 
 def _histogram(scores: list[float]) -> dict[str, list]:

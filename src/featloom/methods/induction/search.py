@@ -159,6 +159,7 @@ class ConjunctionSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         given = logistic_regression() if self.estimator is None else self.estimator
         named = given if isinstance(given, Mapping) else {type(given).__name__: given}
         settings = {}
+        self._classifier_params: dict[str, dict[str, Any]] = {}
         for name, classifier in named.items():
             for needed in ("fit", "predict", "get_params"):
                 if not hasattr(classifier, needed):
@@ -169,6 +170,7 @@ class ConjunctionSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     tuned.set_params(random_state=self.random_state)
                 words = ", ".join(f"{key}={value}" for key, value in params.items())
                 settings[f"{name}({words})" if words else name] = tuned
+                self._classifier_params[f"{name}({words})" if words else name] = params
         return settings
 
     def _folds(self, labels, groups, folds) -> np.ndarray:
@@ -215,6 +217,7 @@ class ConjunctionSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     {
                         "cell": cell,
                         "classifier": name,
+                        "classifier_params": self._classifier_params[name],
                         "scores": scores,
                         "mean": float(np.mean(scores)),
                         "std": float(np.std(scores, ddof=1)),
