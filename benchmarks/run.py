@@ -1,7 +1,8 @@
 """Run every benchmark, keep the figures, and set them into the documentation.
 
-``python benchmarks/run.py [--quick]`` writes ``benchmarks/results.json`` and
-``docs/benchmarks.md``.  To be run alone on a quiet machine.
+``python benchmarks/run.py [--quick] [--only FILE]`` writes ``benchmarks/results.json``,
+``docs/benchmarks.md`` and the figures of the README.  To be run alone on a quiet machine.
+``--only`` measures one file anew and keeps the figures of the others; ``--quick`` keeps nothing.
 """
 
 from __future__ import annotations
@@ -13,25 +14,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+from render import render
+
 from featloom.runs import versions, write_beside
 
 HERE = Path(__file__).parent
 FILES = ("induction.py", "induction_accuracy.py")
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+RESULTS = HERE / "results.json"
 
 
 def main() -> None:
     quick = [flag for flag in sys.argv[1:] if flag == "--quick"]
-    results = {"versions": versions(), "machine": machine(), "quick": bool(quick), "results": {}}
-    for file in FILES:
+    files = [sys.argv[sys.argv.index("--only") + 1]] if "--only" in sys.argv else FILES
+    kept = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else {}
+    results = {"versions": versions(), "machine": machine(), "results": kept}
+    for file in files:
         command = [sys.executable, str(HERE / file), *quick]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         print(output, end="", flush=True)
         results["results"][file] = [json.loads(text) for text in output.splitlines()]
-    if quick:
-        return
-    write_beside(HERE / "results.json", json.dumps(results, indent=1) + "\n")
-    write_beside(PAGE, page(results))
+        if not quick:
+            write_beside(RESULTS, json.dumps(results, indent=1) + "\n")
+            render(results)
 
 
 def machine() -> str:
@@ -42,98 +46,6 @@ def machine() -> str:
         names = [text for text in info.read_text().splitlines() if text.startswith("model name")]
         model = names[0].partition(":")[2].strip() if names else model
     return f"{model}, {os.cpu_count()} cores"
-
-
-def page(results: dict) -> str:
-    """The figures as a page of the documentation."""
-    lines = [
-        "# Benchmarks",
-        "",
-        "Measured by `make bench`. Rendered from `benchmarks/results.json`.",
-        "",
-        f"Machine: {results['machine']}. "
-        + ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-        + ".",
-    ]
-    for file, rows in results["results"].items():
-        lines += ["", f"## {file.removesuffix('.py').replace('_', ', ')}", ""]
-        lines += (accuracy_tables if file.endswith("_accuracy.py") else speed_table)(rows)
-    return "\n".join(lines) + "\n"
-
-
-def speed_table(rows: list[dict]) -> list[str]:
-    """Seconds of ours and of the peer, a line a bench."""
-    lines = [
-        "Each bench in a process of its own, ours and the peer in one run; the fastest of several",
-        "runs, wall seconds, user CPU in brackets. A ratio above 1 means that Featloom is faster.",
-        "",
-        "| what | peer | ours, s | peer, s | ratio | same answer | peak, MB |",
-        "|---|---|---:|---:|---:|---|---:|",
-    ]
-    for row in rows:
-        peer = "–" if row["peer_s"] is None else f"{row['peer_s']:.3g} ({row['peer_user_s']:.3g})"
-        ratio = "–" if row["ratio"] is None else f"{row['ratio']:,.1f}×"
-        cells = [
-            row["bench"],
-            row["peer"],
-            f"{row['ours_s']:.3g} ({row['ours_user_s']:.3g})",
-            peer,
-            ratio,
-            "yes" if row["agree"] else "NO",
-            f"{row['peak_mb']:,}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def accuracy_tables(rows: list[dict]) -> list[str]:
-    """What each method reaches in nested cross-validation, a table a set of data."""
-    lines = [
-        "Nested cross-validation: five outer folds, three inner ones, of whole documents or words",
-        "where there are any. Every method chooses among six settings inside each outer training",
-        "part and answers the test part once. Intervals (95 %) and differences are from a paired",
-        "bootstrap over documents, words or rows; `*` marks p < .05, not corrected for the number",
-        "of comparisons. Features: the mean over the outer folds. CPU seconds: all folds and",
-        "settings; what settings share is counted once.",
-    ]
-    for bench in dict.fromkeys(row["bench"] for row in rows):
-        of_bench = [row for row in rows if row["bench"] == bench]
-        first = of_bench[0]
-        about = (
-            f"{first['rows']:,} rows, {first['all_features']:,} features, "
-            f"{first['classes']} classes; {first['metric']}"
-        )
-        lines += [
-            "",
-            f"### {bench.removeprefix('nested CV, ')}",
-            "",
-            "; ".join(filter(None, [about, first["note"]])) + ".",
-            "",
-            f"| method | {first['metric']} | 95 % | features | CPU, s | minus L2 "
-            "| recommended minus this | a tenth minus this |",
-            "|---|---:|---|---:|---:|---|---|---|",
-        ]
-        for row in of_bench:
-            low, high = row["interval"]
-            cells = [
-                row["peer"],
-                f"{row['value']:.3f}",
-                f"{low:.3f} to {high:.3f}",
-                "–" if row["features"] is None else f"{row['features']:,}",
-                f"{row['seconds']:,.0f}",
-                *(gap(row[key]) for key in ("against_l2", "ours_minus_this", "tenth_minus_this")),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def gap(test: dict | None) -> str:
-    """A difference with its interval, in a cell of a table."""
-    if test is None:
-        return "–"
-    low, high = test["interval"]
-    mark = " *" if test["p"] < 0.05 else ""
-    return f"{test['difference']:+.3f} ({low:+.3f} to {high:+.3f}){mark}"
 
 
 if __name__ == "__main__":

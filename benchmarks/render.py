@@ -1,0 +1,158 @@
+"""The figures of ``results.json`` as a page of the documentation and as a part of the README."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from featloom.runs import write_beside
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
+
+
+def render(results: dict) -> None:
+    """Write the page, and the README's part between its two marks."""
+    write_beside(PAGE, page(results))
+    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    inner = "\n".join(["", *readme_figures(results["results"]), ""])
+    write_beside(README, before + BEGIN + inner + END + after)
+
+
+def readme_figures(results: dict[str, list[dict]]) -> list[str]:
+    """The figures that a newcomer should see."""
+    lines = []
+    accuracy = [
+        row
+        for row in results.get("induction_accuracy.py", ())
+        if row["bench"] == "nested CV, ned-gum"
+    ]
+    if accuracy:
+        lines += [
+            "Is this gazetteer candidate a location here? "
+            f"{accuracy[0]['rows']:,} rows, nested cross-validation by document, every method",
+            "with six settings to choose from:",
+            "",
+            "| method | F1 | 95 % | features |",
+            "|---|---:|---|---:|",
+        ]
+        for row in accuracy:
+            low, high = row["interval"]
+            size = "–" if row["features"] is None else f"{row['features']:,}"
+            lines.append(
+                f"| {row['peer']} | {row['value']:.3f} | {low:.3f} to {high:.3f} | {size} |"
+            )
+        lines.append("")
+    speed = [row for row in results.get("induction.py", ()) if row["ratio"]]
+    if speed:
+        lines += [
+            "Speed, ours and the peer in one run:",
+            "",
+            "| what | peer | ratio |",
+            "|---|---|---:|",
+        ]
+        lines += [
+            f"| {row['bench']} | {row['peer']} | {row['ratio']:,.1f}× |"
+            for row in speed
+            if not row["peer"].startswith("our ")
+        ]
+    return lines
+
+
+def page(results: dict) -> str:
+    """The figures as a page of the documentation."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Measured by `make bench`. Rendered from `benchmarks/results.json`.",
+        "",
+        f"Machine: {results['machine']}. "
+        + ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+        + ".",
+    ]
+    for file, rows in results["results"].items():
+        lines += ["", f"## {file.removesuffix('.py').replace('_', ', ')}", ""]
+        lines += (accuracy_tables if file.endswith("_accuracy.py") else speed_table)(rows)
+    return "\n".join(lines) + "\n"
+
+
+def speed_table(rows: list[dict]) -> list[str]:
+    """Seconds of ours and of the peer, a line a bench."""
+    lines = [
+        "Each bench in a process of its own, ours and the peer in one run; the fastest of several",
+        "runs, wall seconds, user CPU in brackets. A ratio above 1 means that Featloom is faster.",
+        "",
+        "| what | peer | ours, s | peer, s | ratio | same answer | peak, MB |",
+        "|---|---|---:|---:|---:|---|---:|",
+    ]
+    for row in rows:
+        peer = "–" if row["peer_s"] is None else f"{row['peer_s']:.3g} ({row['peer_user_s']:.3g})"
+        ratio = "–" if row["ratio"] is None else f"{row['ratio']:,.1f}×"
+        cells = [
+            row["bench"],
+            row["peer"],
+            f"{row['ours_s']:.3g} ({row['ours_user_s']:.3g})",
+            peer,
+            ratio,
+            "yes" if row["agree"] else "NO",
+            f"{row['peak_mb']:,}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def accuracy_tables(rows: list[dict]) -> list[str]:
+    """What each method reaches in nested cross-validation, a table a set of data."""
+    lines = [
+        "Nested cross-validation: five outer folds, three inner ones, of whole documents or words",
+        "where there are any. Every method chooses among six settings inside each outer training",
+        "part and answers the test part once. Intervals (95 %) and differences are from a paired",
+        "bootstrap over documents, words or rows; `*` marks p < .05, not corrected for the number",
+        "of comparisons. Features: the mean over the outer folds. CPU seconds: all folds and",
+        "settings; what settings share is counted once.",
+    ]
+    for bench in dict.fromkeys(row["bench"] for row in rows):
+        of_bench = [row for row in rows if row["bench"] == bench]
+        first = of_bench[0]
+        about = (
+            f"{first['rows']:,} rows, {first['all_features']:,} features, "
+            f"{first['classes']} classes; {first['metric']}"
+        )
+        lines += [
+            "",
+            f"### {bench.removeprefix('nested CV, ')}",
+            "",
+            "; ".join(filter(None, [about, first["note"]])) + ".",
+            "",
+            f"| method | {first['metric']} | 95 % | features | CPU, s | minus L2 "
+            "| recommended minus this | a tenth minus this |",
+            "|---|---:|---|---:|---:|---|---|---|",
+        ]
+        for row in of_bench:
+            low, high = row["interval"]
+            cells = [
+                row["peer"],
+                f"{row['value']:.3f}",
+                f"{low:.3f} to {high:.3f}",
+                "–" if row["features"] is None else f"{row['features']:,}",
+                f"{row['seconds']:,.0f}",
+                *(gap(row[key]) for key in ("against_l2", "ours_minus_this", "tenth_minus_this")),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def gap(test: dict | None) -> str:
+    """A difference with its interval, in a cell of a table."""
+    if test is None:
+        return "–"
+    low, high = test["interval"]
+    mark = " *" if test["p"] < 0.05 else ""
+    return f"{test['difference']:+.3f} ({low:+.3f} to {high:+.3f}){mark}"
+
+
+if __name__ == "__main__":
+    render(json.loads((Path(__file__).parent / "results.json").read_text()))
