@@ -258,7 +258,10 @@ def unit_key(question: Question, method: Method) -> str:
     if method.package is None:
         parts += [versions(), ConjunctionInducer()._settings()]
         root = Path(featloom.__file__).parent
-        code = ["methods/induction/inducer.py", "methods/induction/grid.py", "learners/linear.py"]
+        code = [
+            *(f"methods/induction/{name}.py" for name in ("inducer", "procedure", "grid")),
+            "learners/linear.py",
+        ]
         code += ["counts/*.py", "kernels/*.py"]
         parts += [file.read_text() for name in code for file in sorted(root.glob(name))]
     else:

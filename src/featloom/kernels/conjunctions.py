@@ -61,34 +61,3 @@ def expand_rows(
         out[begin:n_out].sort()
         out_indptr[row + 1] = n_out
     return out_indptr, out[:n_out].copy()
-
-
-@njit(cache=True, nogil=True)
-def rows_of_pairs(left, right, starts, rows):
-    """Rows that both features of each pair hold in: (starts, rows).
-
-    ``starts``/``rows`` are the ascending rows of each list that ``left`` and ``right`` number.
-    """
-    n_pairs = len(left)
-    out_starts = np.zeros(n_pairs + 1, dtype=np.int64)
-    out = np.empty(1024, dtype=np.int32)
-    n_out = 0
-    for pair in range(n_pairs):
-        a, a_end = starts[left[pair]], starts[left[pair] + 1]
-        b, b_end = starts[right[pair]], starts[right[pair] + 1]
-        while a < a_end and b < b_end:
-            if rows[a] < rows[b]:
-                a += 1
-            elif rows[a] > rows[b]:
-                b += 1
-            else:
-                if n_out == len(out):
-                    bigger = np.empty(2 * n_out, dtype=np.int32)
-                    bigger[:n_out] = out
-                    out = bigger
-                out[n_out] = rows[a]
-                n_out += 1
-                a += 1
-                b += 1
-        out_starts[pair + 1] = n_out
-    return out_starts, out[:n_out].copy()

@@ -10,27 +10,20 @@ they would add to a linear model that has the atomic features already.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from featloom.counts.evidence import ClassEvidence, Conditions, ResidualEvidence
-from featloom.counts.memory import CountedMatrix, best_conjunctions, count_features
-from featloom.counts.ranking import Conjunctions
-from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
 from featloom.features.display import features_html
-from featloom.features.expand import ConjunctionTrie
 from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
-from featloom.kernels import pairs, rows
-from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.inputs import InputReader, encode_target
-from featloom.methods.induction.selection import cut, ranking, select
-from featloom.scores import NAMES, CountScore
+from featloom.methods.induction.procedure import Procedure
+from featloom.methods.induction.selection import cut
+from featloom.scores import NAMES
 
 RECOMMENDED = {
     "score": "residual",
@@ -159,7 +152,10 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         matrix = reader.fit(self, X)
         labels, self.classes_ = encode_target(matrix, y)
         self._reader = reader
-        _Induction(self, settings, matrix, labels).run()
+        found = Procedure(settings, matrix, labels, len(self.classes_)).run()
+        self._trie, self.parts_ = found.trie, found.parts
+        self.scores_, self.class_counts_ = found.scores, found.class_counts
+        self.dropped_, self.parameters_ = found.dropped, settings
         return self
 
     def transform(self, X):
@@ -265,184 +261,3 @@ def _check_settings(settings: dict) -> None:
         raise InputError(f"C is {settings['C']!r}; it must be above 0")
     if settings["n_jobs"] == 0:
         raise InputError("n_jobs cannot be 0; give a number of threads, or -1 for all cores")
-
-
-class _Induction:
-    """One run of the procedure: rank, keep, join, keep the best."""
-
-    def __init__(self, inducer, settings: dict, matrix: FeatureMatrix, labels: np.ndarray):
-        self.inducer, self.settings = inducer, settings
-        self.matrix, self.labels = matrix, labels
-        self.n_features = matrix.shape[1]
-        self.n_classes = len(inducer.classes_)
-        self.counts = count_features(
-            matrix.indptr, matrix.indices, self.n_features, labels, self.n_classes
-        )
-        self.dropped: dict[str, int] = {}
-        self.threads = _threads(settings["n_jobs"])
-
-    def run(self) -> None:
-        scores = self._atomic_scores()
-        order = ranking(scores, self.counts.supports)
-        kept = select(order, scores, cut("keep", self.settings["keep"], self.n_features))
-        kept = kept[self.counts.supports[kept] > 0]
-        if not len(kept):
-            raise InputError(
-                f"keep is {self.settings['keep']!r}, which no feature reaches; "
-                f"the best scores {scores.max():.4g}"
-            )
-        self.dropped["atomic features below the first selection"] = self.n_features - len(kept)
-        ranks = np.full(self.n_features, np.iinfo(np.int64).max)
-        ranks[kept] = np.arange(len(kept))
-        last = select(kept, scores, cut("final_atomic", self.settings["final_atomic"], len(kept)))
-        found = [Conjunctions(last[:, None], self.counts.supports[last], scores[last])]
-        if self.settings["max_length"] > 1 and len(kept) > 1:
-            found += self._conjunctions(kept, ranks)
-        if len(last) < len(kept):
-            self.dropped["atomic features below the last selection"] = len(kept) - len(last)
-        self._finish(found)
-
-    def _atomic_scores(self) -> np.ndarray:
-        if self.settings["score"] == "residual":
-            # Before any feature is in the model it predicts the share of each class.
-            share = self.counts.class_totals / self.counts.n_rows
-            evidence = self._residuals(np.tile(share, (len(self.labels), 1)))
-            sums = evidence.feature_sums(self.matrix.indptr, self.matrix.indices, self.n_features)
-            return evidence.scores_of(sums)
-        return self._count_score().of(
-            self.counts.n_rows, self.counts.class_totals, self.counts.counts
-        )
-
-    def _count_score(self) -> CountScore:
-        s = self.settings
-        return CountScore.named(s["score"], s["aggregate"], s["alternative"], self.n_classes)
-
-    def _residuals(self, probabilities: np.ndarray) -> ResidualEvidence:
-        how = 1 if self.settings["aggregate"] == "max" else 0
-        return ResidualEvidence.from_probabilities(self.labels, probabilities, aggregate=how)
-
-    def _evidence(self, kept: np.ndarray) -> ClassEvidence | ResidualEvidence:
-        if self.settings["score"] != "residual":
-            return ClassEvidence(self.labels, self.counts.class_totals, self._count_score())
-        X = self.matrix.to_csr()[:, np.sort(kept)]
-        model = logistic_regression(self.settings["C"]).fit(X, self.labels)
-        return self._residuals(model.predict_proba(X))
-
-    def _conjunctions(self, kept: np.ndarray, ranks: np.ndarray) -> list:
-        s = self.settings
-        evidence = self._evidence(kept)
-        matrix = self.matrix
-        in_play = np.zeros(self.n_features, dtype=bool)
-        in_play[self._without_twins(kept) if s["drop_equal"] else kept] = True
-        counted = CountedMatrix.prepare(matrix.indptr, matrix.indices, self.n_features, in_play)
-        sums = evidence.feature_sums(matrix.indptr, matrix.indices, self.n_features)
-        bounds = evidence.bounds_of(sums, s["min_support"])
-        top = np.iinfo(np.int64).max
-        if s["pairs"] == "ranked":
-            limit = cut("partners", s["partners"], self.n_features).count
-            if limit is None or limit > len(kept):
-                raise InputError(
-                    f"partners is {s['partners']!r}, more than the {len(kept)} features kept"
-                )
-            top = limit
-        conditions = Conditions(s["min_support"], top, s["drop_equal"])
-        last = cut("final_keep", s["final_keep"], self.n_features)
-        found: list[Conjunctions] = []
-        parents, tally = None, np.zeros(pairs.N_TALLIES, dtype=np.int64)
-        for _ in range(2, s["max_length"] + 1):
-            best, met = best_conjunctions(
-                counted,
-                evidence,
-                conditions=conditions,
-                bounds=bounds,
-                ranks=ranks,
-                parents=parents,
-                limit=last.count,
-                threshold=last.threshold,
-                threads=self.threads,
-            )
-            tally += met
-            if s["drop_equal"] and found:
-                best = _not_equal_to(found[-1], best)
-            if not len(best):
-                break
-            found.append(best)
-            parents = self._parent_rows(best.parts)
-        if last.count is not None:
-            found = _best_of(found, last.count)
-        self._record(tally, sum(map(len, found)))
-        return found
-
-    def _without_twins(self, kept: np.ndarray) -> np.ndarray:
-        """Kept features, without those that hold in exactly the rows of a better one."""
-        marks = rows.row_set_marks(self.matrix.indptr, self.matrix.indices, self.n_features)
-        _, first = np.unique(marks[kept], axis=0, return_index=True)
-        self.dropped["features that are copies of a better one (not conjoined)"] = len(kept) - len(
-            first
-        )
-        return kept[first]
-
-    def _parent_rows(self, parts: np.ndarray):
-        """The rows in which conjunctions hold, for the next length to grow from."""
-        trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
-        indptr, indices = trie.rows(self.matrix.indptr, self.matrix.indices)
-        starts, parent_rows, _ = rows.transpose(indptr, indices, len(parts))
-        return parts, starts, parent_rows
-
-    def _record(self, tally: np.ndarray, n_kept: int) -> None:
-        self.dropped["conjunctions in fewer rows than the minimum"] = int(tally[pairs.RARE])
-        self.dropped["conjunctions equal to one of their parts"] = int(tally[pairs.EQUAL_TO_PARENT])
-        self.dropped["conjunctions without a well-ranked part"] = int(tally[pairs.NOT_RANKED])
-        low = int(tally[pairs.LOW] + tally[pairs.KEPT]) - n_kept
-        self.dropped["conjunctions below the last selection"] = max(low, 0)
-
-    def _finish(self, found: list[Conjunctions]) -> None:
-        inducer, matrix = self.inducer, self.matrix
-        width = max(group.parts.shape[1] for group in found)
-        parts = np.concatenate(
-            [
-                np.pad(g.parts, ((0, 0), (0, width - g.parts.shape[1])), constant_values=-1)
-                for g in found
-            ]
-        )
-        trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
-        inducer._trie, inducer.parts_ = trie, parts
-        inducer.class_counts_ = count_features(
-            *trie.rows(matrix.indptr, matrix.indices), len(parts), self.labels, self.n_classes
-        ).counts
-        inducer.scores_ = np.concatenate([group.scores for group in found])
-        inducer.dropped_ = self.dropped
-        inducer.parameters_ = self.settings
-
-
-def _not_equal_to(shorter: Conjunctions, best: Conjunctions) -> Conjunctions:
-    """Conjunctions, without those that hold in exactly the rows of a shorter one in them."""
-    support_of = dict(
-        zip(map(tuple, shorter.parts.tolist()), shorter.supports.tolist(), strict=True)
-    )
-    new = [
-        all(support_of.get(inner) != support for inner in combinations(parts, len(parts) - 1))
-        for parts, support in zip(best.parts.tolist(), best.supports.tolist(), strict=True)
-    ]
-    return best.take(np.flatnonzero(new))
-
-
-def _best_of(groups: list[Conjunctions], count: int) -> list[Conjunctions]:
-    """The best so many of conjunctions of several lengths; of equals the shorter first."""
-    if sum(map(len, groups)) <= count:
-        return groups
-    scores = np.concatenate([group.scores for group in groups])
-    kept = np.zeros(len(scores), dtype=bool)
-    kept[np.argsort(-scores, kind="stable")[:count]] = True
-    ends = np.cumsum([len(group) for group in groups])[:-1]
-    return [
-        group.take(np.flatnonzero(mask))
-        for group, mask in zip(groups, np.split(kept, ends), strict=True)
-        if mask.any()
-    ]
-
-
-def _threads(n_jobs: int | None) -> int:
-    import joblib
-
-    return 1 if n_jobs is None else joblib.effective_n_jobs(n_jobs)
