@@ -30,6 +30,7 @@ recoded, and so would be its ending: derive columns first, recode afterwards.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
@@ -44,7 +45,7 @@ RARE = "<rare>"
 
 
 @dataclass(frozen=True)
-class ColumnMaker:
+class ColumnMaker(ABC):
     """A recipe for one column; subclasses say what becomes of a value.
 
     Parameters
@@ -60,20 +61,13 @@ class ColumnMaker:
         """The name of the new column."""
         return f"{self.of}.{self.make}"
 
-    def value(self, symbol: str) -> str:
-        """What a value of the column becomes."""
-        raise NotImplementedError
-
     def fit(self, table: NominalTable) -> ColumnMaker:
         """The maker with what it must know of the training data; most need nothing."""
         return self
 
+    @abstractmethod
     def codes(self, table: NominalTable) -> tuple[np.ndarray, tuple[str, ...]]:
         """Codes and vocabulary of the new column."""
-        j = table.column_index(self.of)
-        translation = np.zeros(len(table.vocabularies[j]) + 1, dtype=np.int32)
-        translation[1:], vocabulary = encode([self.value(word) for word in table.vocabularies[j]])
-        return translation[table.codes[:, j]], vocabulary
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe in plain values; ``column_maker`` reads it back.
@@ -86,8 +80,23 @@ class ColumnMaker:
         return {"make": self.make, **plain}
 
 
+class ByValue(ColumnMaker):
+    """A maker that looks at one value at a time, so at each value of a vocabulary once."""
+
+    @abstractmethod
+    def value(self, symbol: str) -> str:
+        """What a value of the column becomes."""
+
+    def codes(self, table: NominalTable) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Codes and vocabulary of the new column."""
+        j = table.column_index(self.of)
+        translation = np.zeros(len(table.vocabularies[j]) + 1, dtype=np.int32)
+        translation[1:], vocabulary = encode([self.value(word) for word in table.vocabularies[j]])
+        return translation[table.codes[:, j]], vocabulary
+
+
 @dataclass(frozen=True)
-class Lower(ColumnMaker):
+class Lower(ByValue):
     """The value in lower case."""
 
     make = "lower"
@@ -97,7 +106,7 @@ class Lower(ColumnMaker):
 
 
 @dataclass(frozen=True)
-class Affix(ColumnMaker):
+class Affix(ByValue):
     """A stretch of ``length`` letters; a value that is shorter stands for itself."""
 
     length: int
@@ -139,7 +148,7 @@ class Coarse(Prefix):
 
 
 @dataclass(frozen=True)
-class Shape(ColumnMaker):
+class Shape(ByValue):
     """How the value is written: X for a capital, x for a small letter, d for a digit.
 
     Letters of scripts without case are c, all else stands for itself.  Runs are written once,
@@ -158,7 +167,7 @@ class Shape(ColumnMaker):
 
 
 @dataclass(frozen=True)
-class Flag(ColumnMaker):
+class Flag(ByValue):
     """Whether the value has a certain trait: yes or no."""
 
     make = "flag"
