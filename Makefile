@@ -42,7 +42,7 @@ test: lint
 
 test-browser: $(VENV)/.dev
 	@command -v chromium >/dev/null || { echo "install Chromium first, for instance Debian's package chromium"; exit 1; }
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest tests/report/test_report_browser.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
