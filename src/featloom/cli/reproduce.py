@@ -57,19 +57,18 @@ def show(result: dict, page: Path | None) -> None:
 
     tests = {test["a"]: test for test in result["comparisons"]}
     table = Table(title=f"{result['models'][0]['metric']} on the test documents")
-    for name in ("model", "setting"):
-        table.add_column(name, overflow="fold")
-    for name in ("features", "CV", "test", "95 %", "gain", "p", "published"):
-        table.add_column(name, justify="right")
+    table.add_column("model", no_wrap=True)
+    for name in ("k", "l", "features", "CV", "test", "gain", "p", "published"):
+        table.add_column(name, justify="right", no_wrap=True)
     for model in result["models"]:
         test = tests.get(model["name"])
         table.add_row(
             escape(model["name"]),
-            escape(model["setting"]),
+            "" if model["keep"] is None else f"{model['keep']:.2%}",
+            "" if model["partners"] is None else f"{model['partners']:.2%}",
             f"{model['features']:,}",
             f"{model['cross_validated']:.3f}",
             f"{model['value']:.3f}",
-            "{:.3f}–{:.3f}".format(*model["interval"]),
             "" if test is None else f"{test['difference']:+.3f}",
             "" if test is None else f"{test['p']:.3f}",
             f"{model['published']:.2f}",

@@ -164,6 +164,8 @@ def _facts(search, what: str, family: str, score: str | None, n_features: int) -
     found = [f"k = {params['keep']:.2%}", f"l = {params['partners']:.2%}"] if score else []
     return {
         "features": n_features,
+        "keep": params.get("keep"),
+        "partners": params.get("partners"),
         "cross_validated": getattr(search, f"{what}_score_"),
         "setting": ", ".join([*found, params["classifier"]]),
         "published": published,
@@ -181,10 +183,8 @@ def _verdict(models: list[dict], comparisons: list[dict]) -> str:
             f"None of the {len(comparisons)} models with induced features differs from its "
             "equally tuned baseline beyond chance."
         )
-    words = [f"better than the equally tuned baseline: {', '.join(gains) or 'none'}"]
-    if losses:
-        words.append(f"worse: {', '.join(losses)}")
-    rest = len(comparisons) - len(gains) - len(losses)
-    words.append(f"{rest} of {len(comparisons)} do not differ beyond chance")
-    text = "; ".join(words)
-    return f"{text[0].upper()}{text[1:]}."
+    return (
+        f"Of {len(comparisons)} models with induced features {len(gains)} are better than their "
+        f"equally tuned baselines, {len(losses)} worse, "
+        f"{len(comparisons) - len(gains) - len(losses)} do not differ beyond chance."
+    )
