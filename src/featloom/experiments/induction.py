@@ -2,7 +2,8 @@
 
 Naive Bayes and the perceptron, four scores, the paper's grid of k and l, five folds of whole
 documents; the classifiers' own parameters (smoothing, variant, epochs) are tuned in
-the same cross-validation for the baseline as well.  The chosen models are scored on the test
+the same cross-validation for the baseline as well; the perceptron is a plain one, not averaged, as
+the paper's seems to be.  The chosen models are scored on the test
 documents once, the perceptron over five seeds, and compared with the tuned baseline by a paired
 bootstrap over documents.
 """

@@ -74,7 +74,7 @@ class InputReader:
         return FeatureMatrix.from_table(self.table.recode(table))
 
 
-def encode_target(matrix: FeatureMatrix, y, sample_weight=None) -> tuple[np.ndarray, np.ndarray]:
+def encode_target(matrix: FeatureMatrix, y) -> tuple[np.ndarray, np.ndarray]:
     """Class codes of the rows, and the classes; y None means the labels the data carries."""
     if y is None:
         if matrix.labels is None:
