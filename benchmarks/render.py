@@ -34,8 +34,8 @@ def readme_figures(results: dict[str, list[dict]]) -> list[str]:
         lines += [
             "Is this gazetteer candidate a location here? "
             f"{accuracy[0]['rows']:,} rows, nested cross-validation by document, every method",
-            "with six settings to choose from (our defaults were found on this data, which flatters",
-            "them somewhat):",
+            "with six settings to choose from (our defaults were found on this data, which",
+            "flatters them somewhat):",
             "",
             "| method | F1 | 95 % | features |",
             "|---|---:|---|---:|",
