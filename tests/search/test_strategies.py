@@ -8,7 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.search import Exhaustive, SearchSpace, Strategy, candidate_key, score_of, search
+from featloom.search import (
+    Exhaustive,
+    Genetic,
+    Greedy,
+    Guided,
+    IteratedLocal,
+    OptunaSampler,
+    SearchSpace,
+    Strategy,
+    candidate_key,
+    score_of,
+    search,
+)
 
 SPACE = SearchSpace(
     {"k": [1, 3, 5], "weights": ["none", "gain_ratio"], "mode": ["overlap", "mvdm", "ignore"]},
@@ -18,6 +30,13 @@ SPACE = SearchSpace(
 STRATEGIES = {
     "exhaustive": lambda seed: Exhaustive(SPACE),
     "climb": lambda seed: Climb(SPACE, seed=seed),
+    "genetic": lambda seed: Genetic(SPACE, seed, population=6, generations=8, mutation=0.1),
+    "greedy": lambda seed: Greedy(SPACE, list(SPACE)[seed]),
+    "greedy over equals": lambda seed: Greedy(SPACE, list(SPACE)[seed], accept="not_worse"),
+    "local": lambda seed: IteratedLocal(SPACE, seed, kicks=5),
+    "guided": lambda seed: Guided(SPACE, seed, first=4, fits=12),
+    "guided in batches": lambda seed: Guided(SPACE, seed, first=4, fits=12, batch=3),
+    "optuna": lambda seed: OptunaSampler(SPACE, seed, trials=15),
 }
 
 every_strategy = pytest.mark.parametrize("make", STRATEGIES.values(), ids=STRATEGIES)

@@ -18,15 +18,28 @@ from featloom.search.journal import Evaluation, Journal, Stop, fingerprint, read
 from featloom.search.loop import Budget, History, Interrupted, search
 from featloom.search.space import SearchSpace, candidate_key
 from featloom.search.strategies import RoundByRound, Strategy, score_of
-from featloom.search.strategies.exhaustive import Exhaustive
+from featloom.search.strategies.all_at_once import AllAtOnce
+from featloom.search.strategies.exhaustive import Exhaustive, Listed
+from featloom.search.strategies.genetic import Genetic
+from featloom.search.strategies.greedy import Greedy
+from featloom.search.strategies.guided import Guided
+from featloom.search.strategies.local import IteratedLocal
+from featloom.search.strategies.optuna_sampler import OptunaSampler
 
 __all__ = [
+    "AllAtOnce",
     "Budget",
     "Evaluation",
     "Exhaustive",
+    "Genetic",
+    "Greedy",
+    "Guided",
     "History",
     "Interrupted",
+    "IteratedLocal",
     "Journal",
+    "Listed",
+    "OptunaSampler",
     "RoundByRound",
     "SearchSpace",
     "Stop",
