@@ -45,13 +45,14 @@ class Corpus:
 
     Parameters
     ----------
-    name : also the folder it lies in.
+    name : also the folder it lies in, unless it is made from another corpus.
     what : what its rows are.
     rows : how many, in words.
     licence, source : as its makers state them.
     stands_for : the data of the papers in whose place it is used.
     get : how to come by it where it cannot be fetched.
     package : the Python package that carries it, if one does.
+    made_from : the corpus whose files it is made of, if it has none of its own.
     """
 
     name: str
@@ -63,6 +64,12 @@ class Corpus:
     files: tuple[CorpusFile, ...]
     get: str = ""
     package: str | None = None
+    made_from: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder it lies in."""
+        return self.made_from or self.name
 
     @property
     def can_be_fetched(self) -> bool:
@@ -88,8 +95,11 @@ def corpora() -> tuple[Corpus, ...]:
     return tuple(
         Corpus(
             name=name,
-            files=tuple(CorpusFile(path, **facts) for path, facts in entry.pop("files").items()),
-            **entry,
+            files=tuple(
+                CorpusFile(path, **facts)
+                for path, facts in entries[entry.get("made_from", name)]["files"].items()
+            ),
+            **{fact: value for fact, value in entry.items() if fact != "files"},
         )
         for name, entry in entries.items()
     )
@@ -136,7 +146,7 @@ def how_to_get(name: str) -> str:
         return f"run 'featloom corpora --fetch {name}', or set FEATLOOM_DATA to where it lies"
     if entry.package:
         return entry.get
-    return f"{entry.get} ({entry.source}), and put it in the folder {name} of FEATLOOM_DATA"
+    return f"{entry.get} ({entry.source}), and put it in the folder {entry.folder} of FEATLOOM_DATA"
 
 
 def verify(name: str) -> list[str]:
@@ -163,7 +173,7 @@ def fetch(name: str) -> Path:
     except ImportError:
         raise InputError("fetching needs the package pooch: install featloom[data]") from None
     pooch.get_logger().setLevel("WARNING")
-    folder = cache_folder() / entry.name
+    folder = cache_folder() / entry.folder
     for file in entry.files:
         try:
             pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.path, path=folder)
@@ -204,7 +214,7 @@ def _folders(entry: Corpus) -> list[Path]:
         places = spec.submodule_search_locations if spec else None
         return [Path(place) for place in places or ()]
     data = os.environ.get("FEATLOOM_DATA")
-    return [Path(base) / entry.name for base in (data, cache_folder()) if base]
+    return [Path(base) / entry.folder for base in (data, cache_folder()) if base]
 
 
 def _find_file(folder: Path, file: str) -> Path | None:

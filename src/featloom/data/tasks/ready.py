@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -32,8 +32,8 @@ def load(name: str, part: str | None = None) -> NominalTable | FeatureMatrix:
         part = "all" if "all" in parts else "train"
     if part not in parts:
         raise InputError(f"corpus {name!r} has no part {part!r}; there are {', '.join(parts)}")
-    if name == "letter-to-sound":
-        return _letter_to_sound()[PARTS.index(part)]
+    if name in _TASKS:
+        return _TASKS[name]()[PARTS.index(part)]
     if name == "ned-gum":
         return _matrix_part(part)
     file = next(file.path for file in entry.files if file.part == part)
@@ -41,7 +41,7 @@ def load(name: str, part: str | None = None) -> NominalTable | FeatureMatrix:
 
 
 def _parts(entry: Corpus) -> list[str]:
-    if entry.name == "letter-to-sound":
+    if entry.name in _TASKS:
         return list(PARTS)
     if entry.name == "ned-gum":
         return ["all", "train", "test"]
@@ -55,6 +55,14 @@ def _letter_to_sound() -> tuple[NominalTable, NominalTable, NominalTable]:
     from featloom.data.tasks.letter_to_sound import letter_to_sound
 
     return letter_to_sound()
+
+
+@lru_cache(maxsize=2)
+def _part_of_speech(name: str, words: str) -> tuple[NominalTable, NominalTable, NominalTable]:
+    from featloom.data.tasks.part_of_speech import part_of_speech
+
+    file_of = {file.part: locate_file(name, file.path) for file in corpus(name).files}
+    return part_of_speech(*(file_of[part] for part in PARTS), words=words)
 
 
 def _matrix_part(part: str) -> FeatureMatrix:
@@ -124,6 +132,12 @@ def _senses(name: str, file: str) -> FeatureMatrix:
     )
 
 
+# Data sets whose three parts are made at once.
+_TASKS: dict[str, Callable[[], tuple[NominalTable, NominalTable, NominalTable]]] = {
+    "letter-to-sound": _letter_to_sound,
+    "pos-known": partial(_part_of_speech, "pos-known", "known"),
+    "pos-unknown": partial(_part_of_speech, "pos-unknown", "unknown"),
+}
 _READERS: dict[str, Callable[[str, str], NominalTable | FeatureMatrix]] = {
     "gs-cmudict": _letters,
     "conll2000": _chunks,
