@@ -66,6 +66,16 @@ def hostile_page(hostile_result) -> str:
     return report_html(hostile_result)
 
 
+@pytest.fixture(scope="module")
+def memory_page(memory_result) -> str:
+    return report_html(memory_result)
+
+
+@pytest.fixture(scope="module")
+def hostile_memory_page(hostile_memory_result) -> str:
+    return report_html(hostile_memory_result)
+
+
 def test_a_page_says_what_the_result_says(sample_page, sample_result):
     text = "".join(Page(sample_page).text)
     assert sample_result["verdict"] in text
@@ -91,7 +101,9 @@ def test_a_page_has_a_figure_for_each_histogram_metric_and_grid(sample_result):
     assert drawn == ["scores-0", "scores-1", "models-0", "grid", "pareto"]
 
 
-@pytest.mark.parametrize("which", ["sample_page", "hostile_page"])
+@pytest.mark.parametrize(
+    "which", ["sample_page", "hostile_page", "memory_page", "hostile_memory_page"]
+)
 def test_tags_balance_nothing_runs_and_nothing_is_fetched(which, request):
     page = Page(request.getfixturevalue(which))
     assert page.open == []
@@ -112,7 +124,9 @@ def test_only_the_scripts_written_here_may_run(hostile_page):
     assert "unsafe" not in script_sources
 
 
-def test_names_from_data_are_shown_and_never_read_as_html(hostile_page):
+@pytest.mark.parametrize("which", ["hostile_page", "hostile_memory_page"])
+def test_names_from_data_are_shown_and_never_read_as_html(which, request):
+    hostile_page = request.getfixturevalue(which)
     text = "".join(Page(hostile_page).text)
     assert "<script>alert(1)</script>" in text
     assert "{{ 7 * 7 }}" in text
@@ -134,6 +148,15 @@ def test_every_part_of_a_result_may_be_missing(sample_result):
         data = {name: value for name, value in sample_result["data"].items() if name != part}
         assert Page(report_html({"data": data})).open == []
     assert Page(report_html({})).open == []
+
+
+def test_every_part_of_memory_based_learning_may_be_missing(memory_result):
+    whole = memory_result["memory"][1]
+    for part in whole:
+        some = {name: value for name, value in whole.items() if name != part}
+        assert Page(report_html({"memory": [some]})).open == []
+        assert Page(report_html({"memory": [{part: whole[part]}]})).open == []
+    assert Page(report_html({"memory": [{}, whole]})).open == []
 
 
 def test_a_result_of_another_kind_still_has_a_page():

@@ -34,9 +34,11 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, sample_result, hostile_result):
+def pages(tmp_path_factory, sample_result, hostile_result, memory_result, hostile_memory_result):
     folder = tmp_path_factory.mktemp("pages")
-    for name, result in (("sample", sample_result), ("hostile", hostile_result)):
+    results = {"sample": sample_result, "hostile": hostile_result}
+    results |= {"memory": memory_result, "hostile-memory": hostile_memory_result}
+    for name, result in results.items():
         (folder / f"{name}.html").write_text(report_html(result), encoding="utf-8")
     return folder
 
@@ -75,7 +77,7 @@ def background(page) -> str:
 
 
 @pytest.mark.parametrize("width", [1400, 400])
-@pytest.mark.parametrize("name", ["sample", "hostile"])
+@pytest.mark.parametrize("name", ["sample", "hostile", "memory", "hostile-memory"])
 def test_every_figure_is_drawn_and_nothing_sticks_out_of_the_page(visit, name, width):
     page = visit(name, width)
     assert page.locator(".chart svg").count() == page.locator(".chart").count() > 0
@@ -194,3 +196,35 @@ def test_a_tooltip_shows_the_numbers_of_a_bar(visit):
     tooltip = page.locator("#vg-tooltip-element")
     assert tooltip.is_visible()
     assert "features" in tooltip.text_content()
+
+
+def test_the_links_of_a_section_lead_to_its_headings(visit):
+    page = visit("memory")
+    links = page.locator("nav a, .jump a").evaluate_all("all => all.map((a) => a.hash.slice(1))")
+    assert len(links) > 12
+    assert page.evaluate("all => all.filter((id) => !document.getElementById(id))", links) == []
+
+
+def test_the_mode_of_a_feature_is_a_letter_and_stands_out_on_either_page(visit):
+    page = visit("memory")
+    letters = page.locator("#memory-1-modes tbody tr").nth(1).locator("td.mode")
+    assert letters.all_text_contents() == ["M"] * 7
+    colours = "cell => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]"
+    light = letters.first.evaluate(colours)
+    page.locator("button.theme").click()
+    dark = letters.first.evaluate(colours)
+    assert len({*light, *dark}) == 4
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_line_and_its_entry_in_the_legend_have_one_colour(visit):
+    page = visit("memory")
+    figure = page.locator("#memory-1 figure").nth(1)
+    entries = figure.locator(".legend line").evaluate_all(
+        "all => all.map((line) => getComputedStyle(line).stroke)"
+    )
+    drawn = figure.locator(".mark-line path").evaluate_all(
+        "all => all.map((line) => getComputedStyle(line).stroke)"
+    )
+    assert len(set(entries)) == 4
+    assert set(drawn) == set(entries)

@@ -1,8 +1,9 @@
 """The page of a run: what the data were, what was found, whether it helps, how to repeat it.
 
 Each step can be read and tested alone: a result (``result.json``) is checked against the types
-below, summarised (``summarize.py``), drawn (``figures.py``) and set into one HTML file that opens
-without a network (``html.py`` and the files in ``assets/``).  A report reads results and never
+below, summarised (``summarize.py``, and ``memory.py`` for memory-based learning), drawn
+(``figures.py``, ``memory_figures.py``) and set into one HTML file that opens without a network
+(``html.py`` and the files in ``assets/``).  A report reads results and never
 fits anything.
 
 Every part of a result may be missing; the page then leaves out what depends on it.
@@ -108,6 +109,115 @@ class Comparison(msgspec.Struct):
     significant: bool | None = None
 
 
+class MemorySetting(msgspec.Struct):
+    """A setting of the memory-based learner, how it was found, and what it is worth.
+
+    ``modes`` says of each feature whether it is "ignore", "overlap" or "mvdm".  ``validation``
+    and ``test`` are shares of right answers; ``published`` is the paper's figure, in per cent.
+    """
+
+    name: str = ""
+    method: str = ""
+    features_by: str = "default"
+    parameters_by: str = "default"
+    k: int | None = None
+    weights: str = ""
+    modes: list[str] = []
+    validation: float | None = None
+    test: float | None = None
+    fits: int | None = None
+    published: float | None = None
+    published_setting: str = ""
+
+
+class Curve(msgspec.Struct):
+    """The score at each number of neighbours, for one weighting and one metric."""
+
+    weights: str = ""
+    metric: str = ""
+    k: list[int] = []
+    score: list[float | None] = []
+
+
+class Trajectory(msgspec.Struct):
+    """The best validation score that one search had seen after so many fits."""
+
+    name: str = ""
+    fits: list[int] = []
+    best: list[float | None] = []
+    seed: int | None = None
+
+
+class Matrix(msgspec.Struct):
+    """McNemar's test of every two settings.
+
+    ``first_only[i][j]`` counts the rows that setting ``i`` got right and setting ``j`` wrong.
+    """
+
+    names: list[str] = []
+    p: list[list[float | None]] = []
+    chi2_p: list[list[float | None]] = []
+    first_only: list[list[int | None]] = []
+
+
+class TruthRow(msgspec.Struct):
+    """How near one strategy came to the best of all settings, over its seeds."""
+
+    strategy: str = ""
+    seeds: int | None = None
+    found: int | None = None
+    median_rank: float | None = None
+    worst_rank: float | None = None
+    median_fits: float | None = None
+    max_fits: float | None = None
+    note: str = ""
+
+
+class Truth(msgspec.Struct):
+    """What is known where every setting was tried."""
+
+    settings: int | None = None
+    fits: int | None = None
+    best: float | None = None
+    best_settings: list[MemorySetting] = []
+    rows: list[TruthRow] = []
+
+
+class Neighbour(msgspec.Struct):
+    values: list[str] = []
+    classes: dict[str, int] = {}
+    distance: float | None = None
+
+
+class Case(msgspec.Struct):
+    """A row, its answer, and the stored cases that the answer was given because of."""
+
+    query: list[str] = []
+    answer: str = ""
+    gold: str = ""
+    neighbours: list[Neighbour] = []
+
+
+class MemoryPart(msgspec.Struct):
+    """Memory-based learning on one data set.
+
+    ``table`` names the settings that stand in the table of features by parameters; without it
+    all of ``settings`` do.
+    """
+
+    task: str = ""
+    features: list[str] = []
+    sizes: dict[str, int] = {}
+    settings: list[MemorySetting] = []
+    curves: list[Curve] = []
+    trajectories: list[Trajectory] = []
+    mcnemar: Matrix | None = None
+    truth: Truth | None = None
+    table: list[MemorySetting] = []
+    found: MemorySetting | None = None
+    neighbours: list[Case] = []
+
+
 class Result(msgspec.Struct):
     """The parts of ``result.json`` that the page shows."""
 
@@ -123,6 +233,7 @@ class Result(msgspec.Struct):
     models: list[Model] = []
     grid: Grid | None = None
     comparisons: list[Comparison] = []
+    memory: list[MemoryPart] = []
 
 
 def check_result(result: dict[str, Any]) -> Result:

@@ -4,36 +4,31 @@ Scores of features (how many features have which score, counts on a scale that i
 and logarithmic beyond), models before and after with their intervals, the mean score of every
 cell of the (k, l) grid as in Figure 2 of the FITSI paper, and the best score that can be had
 with at most so many features (the Pareto front of the grid).
-
-Colours are names of the page's own style variables: the browser looks them up, so one drawing
-serves the light page, the dark page and paper.
+The figures of memory-based learning stand in ``memory_figures.py``; what all of them share, in
+``drawing.py``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from featloom.features.display import visible
 from featloom.report import Cell, Grid, Histogram, Model, Result
-from featloom.report.summarize import visible
+from featloom.report.drawing import (
+    ACCENT,
+    INK,
+    MUTED,
+    PAGE,
+    Figure,
+    loose_scale,
+    placed,
+)
+from featloom.report.memory_figures import memory_figures
 
-INK, MUTED, HAIRLINE = "var(--ink)", "var(--muted)", "var(--hairline)"
-ACCENT, PAGE = "var(--accent)", "var(--page)"
 MOST_LABELLED_CELLS = 12
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One drawing: where it goes, what it shows in words, and its Vega-Lite description."""
-
-    name: str
-    section: str
-    caption: str
-    spec: dict[str, Any]
-    min_width: int = 0
 
 
 def figures(result: Result) -> list[Figure]:
@@ -47,6 +42,8 @@ def figures(result: Result) -> list[Figure]:
     if result.grid:
         cells = [cell for cell in result.grid.cells if cell.mean is not None]
         found += [_grid_figure(result.grid, cells), _pareto_figure(result.grid, cells)]
+    for position, part in enumerate(result.memory):
+        found += memory_figures(part, position)
     return [figure for figure in found if figure]
 
 
@@ -111,7 +108,7 @@ def _score_figures(histograms: dict[str, Histogram], score_label: str) -> list[F
             )
         )
         title = {"atomic": "Atomic features"}.get(kind, visible(kind).capitalize())
-        found.append(Figure(f"scores-{position}", "scores", title, _spec(chart, height=200)))
+        found.append(Figure(f"scores-{position}", "scores", title, placed(chart, height=200)))
     return found
 
 
@@ -145,7 +142,7 @@ def _models_figure(name: str, models: Sequence[Model], metric: str) -> Figure | 
     tooltip += [alt.Tooltip(f"{end}:Q", format=".4f") for end in ("low", "high")]
     tooltip += [alt.Tooltip("features:Q", format=",")]
     base = alt.Chart(alt.Data(values=values)).encode(y=row, tooltip=tooltip)
-    scale = _loose(alt)
+    scale = loose_scale(alt)
     ends = [end for value in values for end in (value["low"], value["high"])]
     places = 2 if max(ends) - min(ends) > 0.04 else 3
     axis = alt.Axis(format=f".{places}f", tickCount=6, labelFlush=False)
@@ -159,7 +156,7 @@ def _models_figure(name: str, models: Sequence[Model], metric: str) -> Figure | 
         align="left", color=INK, fontSize=13, yOffset=-10, limit=alt.expr("width")
     ).encode(x=alt.value(0), text="model:N")
     chart = alt.layer(interval, dot, label)
-    return Figure(name, "models", metric, _spec(chart, height=52 * len(models)))
+    return Figure(name, "models", metric, placed(chart, height=52 * len(models)))
 
 
 def _grid_figure(grid: Grid, cells: Sequence[Cell]) -> Figure | None:
@@ -210,7 +207,7 @@ def _grid_figure(grid: Grid, cells: Sequence[Cell]) -> Figure | None:
     chart = alt.layer(*layers, ring)
     chosen = "; the chosen cell is outlined" if grid.chosen else ""
     caption = f"Mean {metric} of each cell of the grid{chosen}"
-    spec = _spec(chart, height=32 * len(rows))
+    spec = placed(chart, height=32 * len(rows))
     return Figure("grid", "grid", caption, spec, min_width=90 + 44 * len(columns))
 
 
@@ -240,10 +237,10 @@ def _pareto_figure(grid: Grid, cells: Sequence[Cell]) -> Figure | None:
     x = alt.X(
         "features:Q",
         title="features" + (" (logarithmic)" if wide else ""),
-        scale=alt.Scale(type="log", nice=False, padding=10) if wide else _loose(alt),
+        scale=alt.Scale(type="log", nice=False, padding=10) if wide else loose_scale(alt),
         axis=alt.Axis(format="~s", labelOverlap=True, tickCount=6),
     )
-    y = alt.Y("mean:Q", title=f"mean {metric}", scale=_loose(alt))
+    y = alt.Y("mean:Q", title=f"mean {metric}", scale=loose_scale(alt))
     tooltip = [alt.Tooltip("features:Q", format=","), alt.Tooltip("mean:Q", format=".4f")]
     tooltip += [alt.Tooltip("k:N", title=visible(grid.k_label))]
     tooltip += [alt.Tooltip("l:N", title=visible(grid.l_label))]
@@ -259,16 +256,11 @@ def _pareto_figure(grid: Grid, cells: Sequence[Cell]) -> Figure | None:
     chart = alt.layer(*[layer.encode(x=x, y=y, tooltip=tooltip) for layer in layers])
     ringed = "; the chosen cell is ringed" if chosen else ""
     caption = f"The best mean {metric} with at most so many features{ringed}"
-    return Figure("pareto", "grid", caption, _spec(chart, height=260))
+    return Figure("pareto", "grid", caption, placed(chart, height=260))
 
 
 def _is_chosen(grid: Grid, cell: Cell) -> bool:
     return grid.chosen is not None and (cell.k, cell.l) == (grid.chosen.k, grid.chosen.l)
-
-
-def _loose(alt):
-    """A scale that need not begin at 0, with room for the marks at both ends."""
-    return alt.Scale(zero=False, padding=14)
 
 
 def _bins(histogram: Histogram) -> list[tuple[float, float, float]]:
@@ -286,30 +278,3 @@ def _evenly_spaced_in_log(bins: Sequence[tuple[float, float, float]]) -> bool:
         return False
     factors = [end / start for start, end, _ in bins]
     return max(factors) < 1.05 * min(factors)
-
-
-def _spec(chart, height: int) -> dict[str, Any]:
-    """The description with the page's type and colours, as wide as the place it is put in."""
-    placed = chart.properties(
-        width="container",
-        height=height,
-        background="transparent",
-        autosize={"type": "fit-x", "contains": "padding"},
-    )
-    styled = placed.configure(
-        font="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
-        view={"stroke": None},
-        axis={
-            "labelColor": MUTED,
-            "titleColor": MUTED,
-            "titleFontWeight": "normal",
-            "labelFontSize": 11,
-            "titleFontSize": 12,
-            "domainColor": HAIRLINE,
-            "tickColor": HAIRLINE,
-            "gridColor": HAIRLINE,
-            "gridOpacity": 0.6,
-        },
-        text={"color": INK},
-    )
-    return styled.to_dict()
