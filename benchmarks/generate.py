@@ -41,3 +41,37 @@ def _draws_for(ones: int, chances: np.ndarray) -> int:
     while (1.0 - (1.0 - chances) ** draws).sum() < ones:
         draws += 1
     return draws
+
+
+def known_words(n_rows: int, n_words: int = 50_000, seed: int = 0):
+    """Codes, tags and sizes of a tagging task: words with the tags and letters around them.
+
+    Words are drawn by Zipf's law; each has one to four tags, of which the tag before decides.
+    Columns: four tags around, three last letters, hyphen, capital, the word, its set of tags.
+    """
+    rng = np.random.default_rng(seed)
+    n_tags, n_letters = 110, 30
+    weights = 1.0 / np.arange(1, n_words + 1)
+    words = np.searchsorted(np.cumsum(weights / weights.sum()), rng.random(n_rows))
+    words = np.minimum(words, n_words - 1)
+    tag_weights = 1.0 / np.arange(1, n_tags + 1)
+    own = np.searchsorted(np.cumsum(tag_weights / tag_weights.sum()), rng.random((n_words, 4)))
+    own = np.minimum(own, n_tags - 1)
+    n_own = 1 + np.minimum(rng.geometric(0.6, n_words) - 1, 3)
+    tags = np.empty(n_rows, dtype=np.int64)
+    chance = rng.random(n_rows)
+    which = (chance * n_own[words]).astype(np.int64)
+    tags[:] = own[words, which]
+    # The tag before settles most of the doubtful ones.
+    before = np.concatenate(([0], tags[:-1]))
+    settled = rng.random(n_rows) < 0.7
+    tags[settled] = own[words[settled], before[settled] % n_own[words[settled]]]
+    letters = rng.integers(0, n_letters, (n_words, 3))
+    kept = np.where(np.arange(4) < n_own[:, None], own, -1)
+    _, ambiguity = np.unique(np.sort(kept, axis=1), axis=0, return_inverse=True)
+    columns = [np.roll(tags, 2), np.roll(tags, 1), np.roll(tags, -1), np.roll(tags, -2)]
+    columns += [letters[words, j] for j in range(3)]
+    columns += [(words % 17 == 0).astype(int), (words % 11 == 0).astype(int), words]
+    columns += [np.ravel(ambiguity)[words]]
+    codes = np.asfortranarray(np.stack(columns, axis=1).astype(np.int32) + 1)
+    return codes, tags, [int(column.max()) + 2 for column in columns], n_tags

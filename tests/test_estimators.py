@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from featloom import ConjunctionInducer
+from featloom import ConjunctionInducer, MemoryClassifier, MemorySearch
 
 # ``score`` is a parameter of ConjunctionInducer; these checks take it for a method.
 _SCORE_IS_A_PARAMETER = dict.fromkeys(
@@ -22,9 +22,20 @@ _SCORE_IS_A_PARAMETER = dict.fromkeys(
 )
 
 
+def _expected(estimator):
+    return _SCORE_IS_A_PARAMETER if isinstance(estimator, ConjunctionInducer) else {}
+
+
 @parametrize_with_checks(
-    [ConjunctionInducer(), ConjunctionInducer(score="mi")],
-    expected_failed_checks=lambda estimator: _SCORE_IS_A_PARAMETER,
+    [
+        ConjunctionInducer(),
+        ConjunctionInducer(score="mi"),
+        MemoryClassifier(),
+        MemoryClassifier(k=3, metric="mvdm", vote="exponential", compat="timbl"),
+        MemorySearch(strategy="genetic", ks=(1,), cv=2, budget=4),
+        MemorySearch(strategy="guided", ks=(1, 3), cv=2, budget=4, compat=None),
+    ],
+    expected_failed_checks=_expected,
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -62,3 +73,33 @@ def test_a_sparse_matrix_and_the_same_dense_flags_give_the_same_features():
     csr = ConjunctionInducer(score="fisher", final_keep=10).fit(sparse.csr_matrix(X), y)
     assert list(dense.get_feature_names_out()) == list(csr.get_feature_names_out())
     assert (dense.transform(X) != csr.transform(sparse.csr_array(X))).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        MemoryClassifier(k=3, metric="mvdm", compat="timbl"),
+        MemorySearch(strategy="grid", ks=(1, 3), cv=2),
+    ],
+)
+def test_a_fitted_memory_survives_clone_and_a_users_pickle(learner):
+    X, y = exclusive_or(n=120, noise=2)
+    learner = clone(learner).fit(X, y)
+    again = pickle.loads(pickle.dumps(learner))
+    assert again.predict_proba(X).tolist() == learner.predict_proba(X).tolist()
+    assert clone(learner).get_params() == learner.get_params()
+    assert not hasattr(clone(learner), "classes_")
+
+
+def test_a_memory_goes_into_pipelines_and_searches_of_scikit_learn():
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.preprocessing import FunctionTransformer
+
+    X, y = exclusive_or(n=160, noise=2)
+    model = make_pipeline(FunctionTransformer(), MemoryClassifier(weights="none"))
+    assert cross_val_score(model, X, y).mean() > 0.9
+    grid = GridSearchCV(MemoryClassifier(), {"k": [1, 3], "weights": ["none", "gain_ratio"]}, cv=3)
+    assert grid.fit(X, y).best_score_ > 0.9
+    pairs = ConjunctionInducer(score="mi", final_keep=4).fit(X, y)
+    flags = pairs.transform(X).toarray()
+    assert MemoryClassifier().fit(flags, y).score(flags, y) == 1.0

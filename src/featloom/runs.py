@@ -267,7 +267,7 @@ def progress(
     with rich_progress.Progress(
         rich_progress.TextColumn("{task.description}", markup=False),
         rich_progress.BarColumn(),
-        rich_progress.TaskProgressColumn(markup=False),
+        rich_progress.TaskProgressColumn("{task.percentage:>3.0f}%", markup=False),
         rich_progress.TimeRemainingColumn(elapsed_when_finished=True),
         rich_progress.TextColumn("{task.fields[best]}", markup=False),
         console=Console(stderr=True),

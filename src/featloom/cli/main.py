@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 
-COMMANDS = ("demo", "induce", "reproduce", "resume", "corpora", "report")
+COMMANDS = ("demo", "induce", "memory", "predict", "reproduce", "resume", "corpora", "report")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from featloom.cli import options, session
 
-EXPERIMENTS = ("induction",)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+EXPERIMENTS = ("induction", "memory")
+# The options that one experiment alone has, with their defaults.
+_OWN: dict[str, dict[str, Any]] = {
+    "induction": {"rule": "standard_error"},
+    "memory": {"only": None, "sample": None, "seeds": 5, "budget": None},
+}
+_LETTERS = {"ignore": "-", "overlap": "O", "mvdm": "M"}
 
 
 def reproduce(
@@ -18,6 +28,18 @@ def reproduce(
         str,
         typer.Option(help="Choice in the grid: standard_error, standard_deviation or best."),
     ] = "standard_error",
+    only: Annotated[
+        str | None, typer.Option(help="One data set of memory: unknown, known or letters.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Training rows that memory draws, for a quick look.")
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(help="How often memory repeats searches that draw at random.")
+    ] = 5,
+    budget: Annotated[
+        int | None, typer.Option(help="Evaluations of each search of memory; default: all it asks.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")] = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
@@ -25,20 +47,18 @@ def reproduce(
     json: options.Json = False,
 ) -> None:
     """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped."""
-    from featloom.errors import InputError
-    from featloom.experiments.induction import reproduce_induction
     from featloom.runs import Timing
 
-    if experiment not in EXPERIMENTS:
-        raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
+    given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "budget": budget}
+    own = _own_options(experiment, given)
     timing = Timing()
-    asked = {"experiment": experiment, "rule": rule, "seed": seed, "jobs": jobs}
+    asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs}
     with options.run_folder(out or Path("runs") / f"reproduce-{experiment}") as run:
         assert run is not None
         session.write_request(run, "reproduce", asked)
         with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
-            found = reproduce_induction(
-                run, rule=rule, jobs=jobs, seed=seed, say=say, progress=progress
+            found = _experiment(experiment)(
+                run, **own, jobs=jobs, seed=seed, say=say, progress=progress
             )
         result, page = session.write_result(found, run, timing, seed)
     if json:
@@ -49,9 +69,52 @@ def reproduce(
         show(result, page)
 
 
+def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options of an experiment; one that belongs to another is refused."""
+    from featloom.errors import InputError
+
+    if experiment not in EXPERIMENTS:
+        raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
+    for other, defaults in _OWN.items():
+        for name, default in defaults.items():
+            if other != experiment and given[name] != default:
+                raise InputError(f"--{name} is for the experiment {other!r}, not {experiment!r}")
+    return {name: given[name] for name in _OWN[experiment]}
+
+
+def _experiment(name: str):
+    if name == "memory":
+        from featloom.experiments.memory import reproduce_memory
+
+        return reproduce_memory
+    from featloom.experiments.induction import reproduce_induction
+
+    return reproduce_induction
+
+
 def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
     from rich.console import Console
+
+    console = Console()
+    if result["kind"] == "memory":
+        for warning in result["data"]["warnings"]:
+            console.print(warning, markup=False, highlight=False)
+        for part in result["memory"]:
+            sizes = " / ".join(f"{n:,}" for n in part["sizes"].values())
+            title = f"{part['task']} ({part['corpus']}, {sizes} rows)"
+            console.print(title, style="italic", markup=False, highlight=False)
+            console.print(_memory_table(part))
+            console.print(part["finding"], "\n", sep="", markup=False, highlight=False)
+        _explain_memory(console, result)
+    else:
+        console.print(_induction_table(result))
+        console.print(result["verdict"], markup=False, highlight=False)
+    if page is not None:
+        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _induction_table(result: dict) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -73,11 +136,66 @@ def show(result: dict, page: Path | None) -> None:
             "" if test is None else f"{test['p']:.3f}",
             f"{model['published']:.2f}",
         )
-    console = Console()
-    console.print(table)
-    console.print(result["verdict"], markup=False, highlight=False)
-    if page is not None:
-        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
+    return table
+
+
+def _memory_table(part: dict) -> Table:
+    """One of the paper's Tables 3 to 5, with the setting that each method found."""
+    from rich import box
+    from rich.table import Table
+
+    tests = part["mcnemar"]
+    against = next(i for i, row in enumerate(part["settings"]) if row["method"] == "EX")
+    several = any(row.get("seeds") for row in part["settings"])
+    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table.add_column("", no_wrap=True)
+    table.add_column("k", justify="right", no_wrap=True)
+    table.add_column("weights", no_wrap=True)
+    table.add_column("features", no_wrap=True)
+    figures = ["valid", "test", *(["over seeds"] if several else []), "paper", "p", "exact"]
+    for name in figures:
+        table.add_column(name, justify="right", no_wrap=True)
+    before = None
+    for place, row in enumerate(part["settings"]):
+        group = (row["features_by"] == "default", row["parameters_by"] == "default")
+        if before not in (None, group) and not group[0]:
+            table.add_section()
+        before = group
+        seeds = [100 * one["test"] for one in row.get("seeds", [])]
+        table.add_row(
+            row["method"],
+            str(row["k"]),
+            row["weights"].replace("_", " ").replace("information", "inf."),
+            "".join(_LETTERS[mode] for mode in row["modes"]),
+            f"{100 * row['validation']:.2f}",
+            f"{100 * row['test']:.2f}",
+            *([_range(seeds)] if several else []),
+            "" if row["published"] is None else f"{row['published']:.2f}",
+            _p(tests["chi2_p"][place][against]),
+            _p(tests["p"][place][against]),
+        )
+    return table
+
+
+def _explain_memory(console: Console, result: dict) -> None:
+    seeds = result["parameters"]["seeds"]
+    console.print(
+        "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward,"
+        " FO forward, GU guided; of these four first the features alone, then the parameters as"
+        " well.  Features: O overlap, M MVDM, - ignored.  valid, test and paper are per cent right;"
+        " the paper's are on its own data.  p and exact: McNemar's test against EX by chi-squared"
+        " and by the binomial."
+        + (f"  Over seeds: test, lowest to highest of {seeds}." if seeds > 1 else ""),
+        markup=False, highlight=False,
+    )  # fmt: skip
+
+
+def _range(values: list[float]) -> str:
+    return f"{min(values):.2f}–{max(values):.2f}" if values else ""
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def register(app: typer.Typer) -> None:

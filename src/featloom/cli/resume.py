@@ -11,6 +11,8 @@ import typer
 
 from featloom.cli import options
 
+_FILES = ("data", "valid", "test", "timbl")
+
 
 def resume(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
@@ -19,6 +21,7 @@ def resume(
 ) -> None:
     """Go on with a run that was stopped: what it had finished is taken from its journal."""
     from featloom.cli.induce import induce
+    from featloom.cli.memory import memory
     from featloom.cli.reproduce import reproduce
     from featloom.cli.session import read_request
     from featloom.errors import InputError
@@ -26,7 +29,11 @@ def resume(
 
     run = Run.open(folder)
     name, asked = read_request(run)
-    commands: dict[str, Callable[..., None]] = {"induce": induce, "reproduce": reproduce}
+    commands: dict[str, Callable[..., None]] = {
+        "induce": induce,
+        "memory": memory,
+        "reproduce": reproduce,
+    }
     if name not in commands:
         raise InputError(f"{folder} was made by {name!r}, which cannot be resumed")
     command = commands[name]
@@ -34,8 +41,9 @@ def resume(
     unknown = [option for option in asked if option not in known]
     if unknown:
         raise InputError(f"{folder} was made with the option {unknown[0]!r}, which is not known")
-    if "data" in asked:
-        asked["data"] = Path(asked["data"])
+    for option in _FILES:
+        if asked.get(option) is not None:
+            asked[option] = Path(asked[option])
     command(**asked, out=folder, quiet=quiet, json=json)
 
 

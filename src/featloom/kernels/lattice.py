@@ -8,7 +8,9 @@ follow by Möbius inversion, here as a recursion from the larger sets to the sma
 e(S) = h(S) − Σ e(T) over the sets T that contain S
 
 Which distance S stands for depends on the weights and on the features in use; h does not.  So one
-lattice answers every weight, every subset of the features and every k.
+lattice answers every weight, every subset of the features and every k.  A few features more may
+stand beside the lattice and be compared by MVDM: h(S) is then kept for each combination of their
+values.
 
 Projections (the values of a query in S) are numbered set by set: that of S is the number of the
 projection without the last feature, paired with the value of that feature.
@@ -122,6 +124,11 @@ def lattice_classes(
     hist_count,
     sets,
     set_distance,
+    beside,
+    row_start,
+    rows,
+    row_weight,
+    room,
     class_totals,
     n_distances,
     levels,
@@ -137,9 +144,14 @@ def lattice_classes(
     ----------
     set_ids : (sets, queries), the projection of each query in each set of features; -1: none.
     set_first : where the projections of each set begin among those of all.
-    hist_start, hist_class, hist_count : classes of the leaves of each projection.
+    hist_start, hist_class, hist_count : the leaves of each projection, by the combination of
+        values beside the lattice and by class: combination × classes + class.
     sets, set_distance : the sets of the features in use as bit patterns, nearest first, and the
         distance of an instance that agrees in just that set.
+    beside : (combinations, features beside the lattice), their values.
+    row_start, rows, row_weight : what these add: for each query and feature the weight times the
+        row of the query's own value, or all of it where that is unknown (-1).
+    room : the most cells that the histograms of one query can have.
     levels … answers : as in :mod:`featloom.kernels.nearest`.
     """
     n_classes = len(class_totals)
@@ -147,25 +159,34 @@ def lattice_classes(
     kept_set = np.empty(n_sets, dtype=np.int64)
     kept_total = np.empty(n_sets, dtype=np.int64)
     kept_start = np.empty(n_sets + 1, dtype=np.int64)
-    room = n_sets * n_classes
     kept_class = np.empty(room, dtype=np.int32)
     kept_count = np.empty(room, dtype=np.int64)
+    n_beside = len(beside)
+    dense = np.zeros(n_beside * n_classes, dtype=np.int64)
+    added = np.empty(n_beside)
+    best = np.empty(n_distances + 1)
+    slot_at = np.arange(n_distances + 1)  # the row of ``counts`` of each distance
+    counts = np.zeros((n_distances + 1, n_classes), dtype=np.int64)
     cell_start = np.empty(n_distances + 2, dtype=np.int64)
     cell_class = np.empty((n_distances + 1) * n_classes, dtype=np.int32)
     cell_count = np.empty((n_distances + 1) * n_classes, dtype=np.int64)
-    cell_of = np.full(n_classes, -1, dtype=np.int64)
-    best = np.empty(n_distances + 1)
-    dense = np.zeros(n_classes, dtype=np.int64)
     tally = np.zeros(n_classes)
     met = np.empty(n_classes, dtype=np.int32)
     winner = np.empty(n_distances + 1, dtype=np.int32)
     tied = np.empty(n_distances + 1, dtype=np.bool_)
     for q in range(first_query, last_query):
+        for combination in range(n_beside):
+            added[combination] = 0.0
+            for j in range(beside.shape[1]):
+                at = row_start[q, j]
+                share = rows[at + beside[combination, j]] if at >= 0 else 1.0
+                added[combination] += row_weight[j] * share
         n_kept = 0
         kept_start[0] = 0
         n_found = 0
-        n_cells = 0
         for s in range(n_sets):
+            if n_found == n_distances and set_distance[s] > best[n_found - 1] + tolerance:
+                break
             one = sets[s]
             if set_ids[one, q] < 0:
                 continue
@@ -179,46 +200,61 @@ def lattice_classes(
                     total -= kept_total[k]
             if total == 0:
                 continue
-            new = n_found == 0 or set_distance[s] > best[n_found - 1] + tolerance
-            if new and n_found == n_distances:
-                break
             for place in range(begin, end):
                 dense[hist_class[place]] += hist_count[place]
             for k in range(n_kept):
                 if kept_set[k] & one == one:
                     for place in range(kept_start[k], kept_start[k + 1]):
                         dense[kept_class[place]] -= kept_count[place]
-            if new:
-                for cell in range(cell_start[n_found - 1] if n_found else 0, n_cells):
-                    cell_of[cell_class[cell]] = -1
-                best[n_found] = set_distance[s]
-                cell_start[n_found] = n_cells
-                n_found += 1
             n_stored = kept_start[n_kept]
             for place in range(begin, end):
-                label = hist_class[place]
-                count = dense[label]
-                dense[label] = 0
+                cell = hist_class[place]
+                count = dense[cell]
+                dense[cell] = 0
                 if count == 0:
                     continue
-                kept_class[n_stored] = label
+                kept_class[n_stored] = cell
                 kept_count[n_stored] = count
                 n_stored += 1
-                cell = cell_of[label]
-                if cell < 0:
-                    cell = n_cells
-                    cell_of[label] = cell
-                    cell_class[cell] = label
-                    cell_count[cell] = 0
-                    n_cells += 1
-                cell_count[cell] += count
+                combination = cell // n_classes
+                distance = set_distance[s] + added[combination]
+                spot = n_found
+                while spot > 0 and best[spot - 1] > distance + tolerance:
+                    spot -= 1
+                if spot > 0 and best[spot - 1] >= distance - tolerance:
+                    counts[slot_at[spot - 1], cell - combination * n_classes] += count
+                    continue
+                if spot == n_distances:
+                    continue
+                # A new distance: the farthest makes room, or a row that is not in use yet.
+                last = n_found if n_found < n_distances else n_distances - 1
+                slot = slot_at[last]
+                if n_found == n_distances:
+                    for label in range(n_classes):
+                        counts[slot, label] = 0
+                else:
+                    n_found += 1
+                for shifted in range(last, spot, -1):
+                    best[shifted] = best[shifted - 1]
+                    slot_at[shifted] = slot_at[shifted - 1]
+                best[spot] = distance
+                slot_at[spot] = slot
+                counts[slot, cell - combination * n_classes] += count
             kept_set[n_kept] = one
             kept_total[n_kept] = total
             n_kept += 1
             kept_start[n_kept] = n_stored
+        n_cells = 0
+        for i in range(n_found):
+            cell_start[i] = n_cells
+            slot = slot_at[i]
+            for label in range(n_classes):
+                if counts[slot, label]:
+                    cell_class[n_cells] = label
+                    cell_count[n_cells] = counts[slot, label]
+                    counts[slot, label] = 0
+                    n_cells += 1
         cell_start[n_found] = n_cells
-        for cell in range(n_cells):
-            cell_of[cell_class[cell]] = -1
         decide(
             n_found, n_distances, best, cell_start, cell_class, cell_count, class_totals, levels,
             vote, decay, try_next, tally, met, winner, tied, answers, q,

@@ -18,7 +18,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def difference_rows(start, classes, shares, frequent, n_classes, wanted, rows):
-    """Write δ between each of the ``wanted`` values and all values, code 0 included, to ``rows``."""
+    """Write δ of each of the ``wanted`` values from all values, code 0 included, to ``rows``."""
     n_values = len(start) - 1
     dense = np.zeros(n_classes)
     for i in range(len(wanted)):
@@ -56,7 +56,7 @@ def alike_values(start, classes, counts, frequent):
             while b:
                 a, b = b, a % b
             divisor = a
-        divisors[v] = max(divisor, 1)
+        divisors[v] = divisor if divisor else np.int64(1)
         mark = np.uint64(0)
         for place in range(start[v], start[v + 1]):
             word = np.uint64(classes[place]) * np.uint64(0x9E3779B97F4A7C15)

@@ -43,6 +43,7 @@ METHODS = {
     "GA": "genetic algorithm",
     "BA": "backward elimination",
     "FO": "forward selection",
+    "GU": "guided search",
 }
 LETTERS = {"ignore": MISSING, "overlap": "O", "mvdm": "M"}
 MOST_CASES = 20

@@ -74,41 +74,6 @@ class InputReader:
         return FeatureMatrix.from_table(self.table.recode(table))
 
 
-def encode_target(matrix: FeatureMatrix, y) -> tuple[np.ndarray, np.ndarray]:
-    """Class codes of the rows, and the classes; y None means the labels the data carries."""
-    if y is None:
-        if matrix.labels is None:
-            raise InputError(
-                "requires y to be passed, but the target y is None and X carries no labels"
-            )
-        y = np.asarray(matrix.classes, dtype=object)[matrix.labels]
-        if (matrix.labels < 0).any():
-            raise InputError(f"row {int(np.argmin(matrix.labels))} has no label")
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        import warnings
-
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected.",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        y = y.ravel()
-    if y.ndim != 1 or len(y) != len(matrix):
-        raise InputError(f"y has shape {y.shape}, X has {len(matrix)} rows")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise InputError(f"y holds NaN or infinity in row {int(np.argmin(np.isfinite(y)))}")
-    missing = [i for i, value in enumerate(y) if value is None] if y.dtype == object else []
-    if missing:
-        raise InputError(f"y is missing in row {missing[0]}")
-    classes, labels = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise InputError(f"y holds one class only, {classes[0]!r}: there is nothing to tell apart")
-    return labels.astype(np.int64), classes
-
-
 def _two_dimensional(X):
     if sparse.issparse(X) or hasattr(X, "__dataframe__") or hasattr(X, "columns"):
         return X

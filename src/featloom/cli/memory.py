@@ -1,0 +1,291 @@
+"""``featloom memory DATA --target COL``: search the setting of a memory-based learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from featloom.cli import options, session
+
+if TYPE_CHECKING:
+    from featloom.data.table import NominalTable
+    from featloom.methods.memory_search.parts import Parts
+
+MODEL = "model.featloom"
+# A resumed run has the options it was begun with, but for where it lies and how it is shown.
+_ANEW = frozenset({"out", "quiet", "json"})
+_LETTERS = {"ignore": "–", "overlap": "O", "mvdm": "M"}
+
+
+def memory(
+    data: options.Data,
+    target: options.Target = None,
+    strategy: Annotated[
+        str,
+        typer.Option(help="guided, local, genetic, forward, backward, grid, exhaustive or optuna."),
+    ] = "guided",
+    over: Annotated[
+        str,
+        typer.Option(
+            help="What is searched: features and parameters together, the features alone, "
+            "or the parameters alone."
+        ),
+    ] = "together",
+    valid: Annotated[
+        Path | None, typer.Option(help="File to search on; default a tenth of DATA.")
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(help="File to report on; default a tenth of DATA.")
+    ] = None,
+    groups: options.Groups = None,
+    ks: Annotated[
+        str | None, typer.Option(help="Numbers of neighbours to try: 1,3,5. Default odd, 1 to 21.")
+    ] = None,
+    vote: Annotated[
+        str,
+        typer.Option(help="count, inverse_distance, inverse_linear or exponential."),
+    ] = "count",
+    threshold: Annotated[
+        int, typer.Option(help="Values seen fewer times are compared by overlap, not by MVDM.")
+    ] = 1,
+    compat: Annotated[
+        str, typer.Option(help="timbl: its rules to the last tie; none: plain ones.")
+    ] = "timbl",
+    budget: Annotated[
+        str | None, typer.Option(help="Evaluations, or a time: 200, 90s, 10m, 2h.")
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Cross-validate over so many folds; no validation part.")
+    ] = None,
+    timbl: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the rows and the weights in TiMBL's own formats."),
+    ] = None,
+    on_bad_row: options.OnBadRow = "raise",
+    out: options.Out = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Search which features count, by which metric, and with which k and weights."""
+    asked = {name: value for name, value in locals().items() if name not in _ANEW}
+    if timbl is not None:
+        asked["timbl"] = timbl.resolve()
+    from featloom.methods.memory_search.export import export_timbl
+    from featloom.methods.memory_search.study import study_memory
+    from featloom.runs import Timing
+
+    timing = Timing()
+    search = memory_search(
+        strategy=strategy, over=over, ks=ks, vote=vote, threshold=threshold, compat=compat,
+        budget=budget, folds=folds,
+    ).set_params(random_state=seed, n_jobs=jobs)  # fmt: skip
+    with options.run_folder(out) as run:
+        if run is not None:
+            session.write_request(run, "memory", asked)
+            search.set_params(journal=run.path / "search.journal")
+        with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
+            with timing.stage("read"):
+                parts = load_parts(
+                    data, valid, test, target=target, groups=groups, on_bad_row=on_bad_row,
+                    folds=folds, seed=seed,
+                )  # fmt: skip
+            with timing.stage("fit"):
+                search.set_params(progress=by_the_clock(progress, budget))
+                study, found = study_memory(parts, search, task=data.stem, say=say)
+        study["data"]["source"] = str(data)
+        if timbl is not None:
+            study["timbl_command"] = export_timbl(timbl, found, parts.train, parts.test)
+        if run is not None:
+            found.save(run.path / MODEL)
+        finish(study, run, timing, seed=seed, quiet=quiet, json=json)
+
+
+def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, folds):
+    """The search that the options ask for; a wrong one is told before anything is read."""
+    from featloom.errors import InputError
+    from featloom.methods.memory_search import MemorySearch
+    from featloom.methods.memory_search.search import STRATEGIES
+    from featloom.methods.memory_search.settings import KS, SettingSpace
+    from featloom.search import Budget
+
+    if strategy not in STRATEGIES:
+        raise InputError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+    if compat not in ("timbl", "none"):
+        raise InputError(f"compat is {compat!r}; it can be timbl or none")
+    if folds is not None and folds < 2:
+        raise InputError(f"folds must be at least 2, not {folds}")
+    Budget.of(budget)
+    search = MemorySearch(
+        strategy=strategy,
+        over=over,
+        ks=KS if ks is None else numbers_of_neighbours(ks),
+        vote=vote,
+        mvdm_threshold=threshold,
+        compat=None if compat == "none" else compat,
+        budget=budget,
+        cv=folds or 5,
+    )
+    SettingSpace(["any"], search.ks)
+    search._check_parameters()
+    return search
+
+
+def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callable[..., object]:
+    """Progress in seconds where the budget is a time, for then they say how much is left."""
+    from time import monotonic
+
+    from featloom.search import Budget
+
+    seconds = Budget.of(budget).seconds
+    if seconds is None:
+        return progress
+    begun = monotonic()
+
+    def advance(done: int, total: int | None, best: float | None) -> None:
+        progress(min(monotonic() - begun, seconds), seconds, best)
+
+    return advance
+
+
+def numbers_of_neighbours(text: str) -> tuple[int, ...]:
+    """The ks as typed.
+
+    >>> numbers_of_neighbours("1,3, 5")
+    (1, 3, 5)
+    """
+    from featloom.errors import InputError
+
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise InputError(f"ks is {text!r}; whole numbers with commas are expected: 1,3,5") from None
+
+
+def load_parts(
+    data: Path, valid: Path | None, test: Path | None, *, folds: int | None, seed: int, **how
+) -> Parts:
+    """The parts of DATA: those of a corpus, those in files of their own, or a split."""
+    import os
+
+    from featloom.errors import InputError
+    from featloom.methods.memory_search.parts import make_parts
+
+    first = as_table(options.load(data, **how))
+    given = {"valid": valid, "test": test}
+    tables: dict[str, NominalTable | None] = {
+        name: None if path is None else as_table(options.load(path, **how))
+        for name, path in given.items()
+    }
+    if not os.path.exists(data):
+        for name, path in given.items():
+            if path is not None:
+                raise InputError(f"--{name} is for files, and {str(data)!r} is a corpus")
+        tables = corpus_parts(str(data))
+        if folds is not None and tables["valid"] is not None:
+            raise InputError(
+                f"--folds is for data without a validation part; corpus {str(data)!r} has one"
+            )
+    return make_parts(first, tables["valid"], tables["test"], folds=folds, seed=seed)
+
+
+def corpus_parts(name: str) -> dict[str, NominalTable | None]:
+    """The validation and test part of a corpus, as far as it has them."""
+    from featloom.data.corpora import corpus
+    from featloom.data.tasks.ready import load
+
+    held = {file.part for file in corpus(name).files}
+    # A corpus whose files are not parts is made into its three parts, or comes in one piece.
+    parts = {"valid", "test"} if held == {""} else held
+    return {
+        part: as_table(load(name, part)) if part in parts else None for part in ("valid", "test")
+    }
+
+
+def as_table(loaded) -> NominalTable:
+    """What was read, if its columns can be compared and its classes are known."""
+    from featloom.cli.induce import listed
+    from featloom.data.table import NominalTable
+    from featloom.errors import ReadError
+
+    if not isinstance(loaded, NominalTable):
+        message = "a sparse matrix; memory-based learning compares the columns of a table"
+        raise ReadError(message, file=loaded.source)
+    if loaded.labels is None:
+        message = (
+            f"no classes; name the column that holds them by --target: {listed(loaded.columns)}"
+        )
+        raise ReadError(message, file=loaded.source)
+    return loaded
+
+
+def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
+    """Write the run, then show the result in the way that was asked for."""
+    from featloom.runs import encode_result
+
+    result, page = session.write_result(study, run, timing, seed)
+    if json:
+        typer.echo(encode_result(result))
+    elif not quiet:
+        show(result, page, None if run is None else run.path / MODEL)
+
+
+def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
+    """Print the settings side by side, what they are worth, and the verdict.
+
+    The p of a row is that of McNemar's test of its answers against those of the last row.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+
+    def line(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    part = result["memory"][0]
+    sizes = {"train": "training", "valid": "validation", "test": "test"}
+    line(", ".join(f"{n:,} {sizes[name]} rows" for name, n in part["sizes"].items()))
+    line(result["protocol"])
+    table = Table()
+    table.add_column("setting")
+    table.add_column("k", justify="right")
+    table.add_column("weights", min_width=11)
+    table.add_column("modes", overflow="fold", min_width=min(len(part["features"]), 24))
+    for name in ("valid %", "test %", "fits", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, p in zip(part["settings"], part["mcnemar"]["p"][-1], strict=True):
+        table.add_row(
+            escape(row["name"].removeprefix("found by ").removesuffix(" setting")),
+            str(row["k"]),
+            row["weights"].replace("_", " "),
+            "".join(_LETTERS[mode] for mode in row["modes"]),
+            f"{100 * row['validation']:.2f}",
+            f"{100 * row['test']:.2f}",
+            f"{row['fits']:,}",
+            "" if p is None else ("< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")),
+        )
+    console.print(table)
+    modes = part["settings"][-1]["modes"]
+    words = {"overlap": "overlap (O)", "mvdm": "MVDM (M)", "ignore": "ignored (–)"}
+    for mode, word in words.items():
+        names = [name for name, one in zip(part["features"], modes, strict=True) if one == mode]
+        if names:
+            line(f"{word}: {', '.join(names)}")
+    line(result["verdict"])
+    if "timbl_command" in result:
+        line(f"the same by TiMBL: {result['timbl_command']}")
+    if model is not None:
+        line(f"model: {model}")
+    if page is not None:
+        line(f"report: {page}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("memory")(memory)

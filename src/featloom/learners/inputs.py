@@ -1,0 +1,169 @@
+"""What estimators on symbols take as X and y, read once in ``fit`` and the same way ever after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from featloom.data.frames import table_from_frame
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+
+
+class TableReader:
+    """Reads X as a table of symbols: NominalTable, DataFrame, array or list of rows."""
+
+    table: NominalTable  # what was read first
+
+    def fit(self, estimator, X) -> NominalTable:
+        """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if isinstance(X, NominalTable):
+            estimator.n_features_in_ = len(X.columns)
+            if hasattr(estimator, "feature_names_in_"):
+                del estimator.feature_names_in_  # of a table it was fitted on before
+            table = X
+        else:
+            table = table_from_frame(X)
+            validate_data(estimator, _with_shape(X), reset=True, skip_check_array=True)
+        self.table = table
+        return table
+
+    def read(self, estimator, X, *, recode: bool = True) -> NominalTable:
+        """Read X as in ``fit``; with ``recode`` in the values that were met there."""
+        if isinstance(X, NominalTable):
+            table = X
+        else:
+            if getattr(shaped := _with_shape(X), "ndim", 2) != 2:
+                table_from_frame(X)  # says what is wrong with the shape
+            validate_data(estimator, shaped, reset=False, skip_check_array=True)
+            table = table_from_frame(X, columns=list(self.table.columns))
+        if not recode:
+            return table
+        recoded = self.table.recode(table)
+        if self.table.labels is None and table.labels is not None:
+            # Nothing is known of classes here; those that X brings keep their names.
+            recoded = replace(recoded, labels=table.labels, classes=table.classes)
+        return recoded
+
+
+class Labelled(Protocol):
+    """Rows that may carry classes: a table or a matrix."""
+
+    @property
+    def labels(self) -> np.ndarray | None: ...
+
+    @property
+    def classes(self) -> tuple[str, ...]: ...
+
+    def __len__(self) -> int: ...
+
+
+def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarray]:
+    """Class codes of the rows, and the classes, sorted; y None means the labels the data carries.
+
+    ``classes`` names all that there can be, where y need not hold every one.
+
+    >>> table = NominalTable.from_columns({"letter": list("cks")}, labels=["S", "K", "S"])
+    >>> encode_target(table, None)
+    (array([1, 0, 1]), array(['K', 'S'], dtype=object))
+    """
+    if y is None:
+        return _carried(data)
+    y = checked_target(data, y)
+    if classes is None:
+        classes, labels = np.unique(y, return_inverse=True)
+        _check_number(classes)
+        return labels.astype(np.int64), classes
+    classes = np.unique(classes)
+    _check_number(classes)
+    code_of = {value: code for code, value in enumerate(classes.tolist())}
+    unknown = [value for value in y.tolist() if value not in code_of]
+    if unknown:
+        raise InputError(f"y holds {unknown[0]!r}, which is not among the classes")
+    return np.array([code_of[value] for value in y.tolist()], dtype=np.int64), classes
+
+
+def checked_target(data: Labelled, y) -> np.ndarray:
+    """y as an array with a class for each row; without one, the names that the data carries."""
+    if y is None:
+        _check_carried(data)
+        return np.array(data.classes, dtype=object)[data.labels]
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        y = y.ravel()
+    if y.ndim != 1 or len(y) != len(data):
+        raise InputError(f"y has shape {y.shape}, X has {len(data)} rows")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise InputError(f"y holds NaN or infinity in row {int(np.argmin(np.isfinite(y)))}")
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        # scikit-learn's checks of estimators look for the first words.
+        row = int(np.argmax(y != np.floor(y)))
+        raise InputError(
+            f"Unknown label type: continuous; y holds {y[row]} in row {row}, and a class is a "
+            "name or a whole number"
+        )
+    missing = (
+        [i for i, value in enumerate(y) if value is None or value != value]
+        if y.dtype == object
+        else []
+    )
+    if missing:
+        raise InputError(f"y is missing in row {missing[0]}")
+    return y
+
+
+def order_of_appearance(labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """For each class its place among all in the order in which they are met.
+
+    >>> order_of_appearance(np.array([2, 0, 2]), 3).tolist()
+    [1, 2, 0]
+    """
+    first = np.full(n_classes, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    place_of = np.empty(n_classes, dtype=np.int64)
+    place_of[np.argsort(first, kind="stable")] = np.arange(n_classes)
+    return place_of
+
+
+def _check_carried(data: Labelled) -> None:
+    if data.labels is None:
+        raise InputError(
+            "requires y to be passed, but the target y is None and X carries no labels"
+        )
+    if (data.labels < 0).any():
+        raise InputError(f"row {int(np.argmin(data.labels))} has no label")
+
+
+def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
+    _check_carried(data)
+    assert data.labels is not None
+    present = np.flatnonzero(np.bincount(data.labels, minlength=len(data.classes)))
+    ordered = sorted(present, key=lambda label: data.classes[label])
+    new_label = np.zeros(len(data.classes), dtype=np.int64)
+    new_label[ordered] = np.arange(len(ordered))
+    classes = np.array([data.classes[label] for label in ordered], dtype=object)
+    _check_number(classes)
+    return new_label[data.labels], classes
+
+
+def _check_number(classes: np.ndarray) -> None:
+    if len(classes) < 2:
+        only = classes.tolist()[0]
+        raise InputError(f"y holds one class only, {only!r}: there is nothing to tell apart")
+
+
+def _with_shape(X):
+    """X as something whose columns scikit-learn can count."""
+    return X if hasattr(X, "shape") or hasattr(X, "columns") else np.asarray(X, dtype=object)

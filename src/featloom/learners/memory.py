@@ -1,0 +1,365 @@
+"""Memory-based classification: a case gets the class of the stored cases most like it.
+
+The distance of two cases is the sum over the features of weight × difference.  The difference is
+0 or 1 (overlap), or says how differently two values are spread over the classes (MVDM); a feature
+may also be ignored.  The instances at the k nearest *distances* vote.  This is the learner of
+TiMBL; ``compat="timbl"`` follows its rules to the last tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from featloom.counts.values import WEIGHTS
+from featloom.data.encoding import encode_with
+from featloom.errors import InputError
+from featloom.kernels.votes import vote_weight
+from featloom.learners.cases import Memory, Queries
+from featloom.learners.comparison import MODES, VOTES, Comparison, tolerance
+from featloom.learners.inputs import (
+    TableReader,
+    checked_target,
+    encode_target,
+    order_of_appearance,
+)
+from featloom.learners.neighbours import ask, compared_columns, distances_to_cases
+from featloom.search.workers import number_of_workers
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Stored cases that are alike: their values, how far they are, how often with each class."""
+
+    values: tuple[str | None, ...]
+    distance: float
+    classes: dict[Any, int]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An answer, the votes behind it, and the stored cases that gave them, nearest first."""
+
+    answer: Any
+    votes: dict[Any, float]
+    neighbours: tuple[Neighbour, ...]
+
+
+class MemoryClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest neighbours on nominal features, exactly and fast.
+
+    Parameters
+    ----------
+    k : how many nearest distances vote, each with all cases that lie there.
+    weights : "none", "gain_ratio", "information_gain", "chi_squared", "shared_variance", or a
+        number for each feature.
+    metric : "overlap", "mvdm", or for each feature one of "ignore", "overlap", "mvdm": a list, or
+        a mapping from names of columns (those not named are compared by overlap).
+    vote : "count", "inverse_distance", "inverse_linear" or "exponential".
+    decay : a in the exponential vote exp(−a d).
+    mvdm_threshold : values seen fewer times are compared by overlap.
+    exact : a stored case that equals the query in every value decides alone, at every k.
+    compat : None, or "timbl": a tie is looked at again with one distance more, and at k = 1 a
+        case that equals the query decides alone.
+    n_jobs : threads; they change the time and nothing else.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
+    weights_ : the weight of each feature.
+    modes_ : the mode of each feature.
+
+    Examples
+    --------
+    >>> letters = [["c", "a"], ["c", "e"], ["k", "a"], ["s", "e"]]
+    >>> memory = MemoryClassifier().fit(letters, ["K", "S", "K", "S"])
+    >>> memory.predict([["c", "e"], ["k", "o"]]).tolist()
+    ['S', 'K']
+    >>> memory.explain([["k", "o"]])[0].neighbours
+    (Neighbour(values=('k', 'a'), distance=1.0, classes={'K': 1}),)
+    """
+
+    def __init__(
+        self,
+        *,
+        k=1,
+        weights="gain_ratio",
+        metric="overlap",
+        vote="count",
+        decay=1.0,
+        mvdm_threshold=1,
+        exact=False,
+        compat=None,
+        n_jobs=None,
+    ):
+        self.k = k
+        self.weights = weights
+        self.metric = metric
+        self.vote = vote
+        self.decay = decay
+        self.mvdm_threshold = mvdm_threshold
+        self.exact = exact
+        self.compat = compat
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Store the cases X with their classes y (None: those that a NominalTable carries)."""
+        return self._fit(X, y)
+
+    def _fit(self, X, y, classes=None):
+        self._check_parameters()
+        self._reader = TableReader()
+        table = self._reader.fit(self, X)
+        if classes is not None:
+            y = checked_target(table, y)
+        labels, self.classes_ = encode_target(table, y, classes)
+        self._codes, self._labels = table.codes, labels
+        self._remember()
+        return self
+
+    def partial_fit(self, X, y=None, classes=None):
+        """Add cases to those stored; values and classes may be new.
+
+        The weights are those of all cases together.  ``classes`` names all that will come, where
+        the first cases do not have every one.
+        """
+        if not hasattr(self, "_codes"):
+            return self._fit(X, y, classes)
+        self._check_parameters()
+        table = self._reader.read(self, X, recode=False)
+        known = self._reader.table
+        vocabularies = []
+        codes = np.empty((len(table), len(known.columns)), dtype=np.int32, order="F")
+        for j, name in enumerate(known.columns):
+            place = table.column_index(name)
+            there, new = known.vocabularies[j], table.vocabularies[place]
+            met = set(there)
+            vocabularies.append(there + tuple(value for value in new if value not in met))
+            code_of = np.zeros(len(new) + 1, dtype=np.int32)
+            code_of[1:] = encode_with(new, vocabularies[j])
+            codes[:, j] = code_of[table.codes[:, place]]
+        y = checked_target(table, y)
+        before = self.classes_
+        labels, self.classes_ = encode_target(table, y, np.concatenate([before, np.unique(y)]))
+        self._codes = np.asfortranarray(np.concatenate([self._codes, codes]))
+        self._labels = np.concatenate(
+            [np.searchsorted(self.classes_, before)[self._labels], labels]
+        )
+        self._reader.table = replace(
+            known, codes=codes[:0], labels=None, sequence_bounds=None, heads=None, groups=None,
+            tasks=None, vocabularies=tuple(vocabularies),
+        )  # fmt: skip
+        self._remember()
+        return self
+
+    def predict(self, X):
+        """The classes of cases."""
+        answers = self._ask(X)
+        return self.classes_[self._sorted_class[answers.classes[:, -1]]]
+
+    def predict_proba(self, X):
+        """The votes of the nearest cases, as shares; columns as in ``classes_``."""
+        answers = self._ask(X, with_votes=True)
+        votes = answers.votes
+        # Where all are so far that no vote is left, the answer has the most frequent class.
+        lost = np.flatnonzero(votes.sum(axis=1) == 0)
+        votes[lost, answers.classes[lost, -1]] = 1.0
+        shares = np.zeros((len(votes), len(self.classes_)))
+        shares[:, self._sorted_class] = votes / votes.sum(axis=1, keepdims=True)
+        return shares
+
+    def nearest_distances(self, X):
+        """The k nearest distances of each case, ascending; NaN where there are fewer."""
+        return self._ask(X, with_distances=True).distances[:, : self.k]
+
+    def explain(self, X, most=10) -> list[Explanation]:
+        """For each case the answer, and up to ``most`` of the stored cases that gave it."""
+        check_is_fitted(self, "_memory")
+        self._check_parameters()
+        table = self._reader.read(self, X)
+        answers = ask(self._memory, Queries(table.codes), self._how, [self.k], with_votes=True)
+        return [
+            self._explanation(table.codes[i], answers.classes[i, 0], answers.votes[i], most)
+            for i in range(len(table))
+        ]
+
+    def save(self, path) -> None:
+        """Write the fitted learner as a model file: arrays and JSON, nothing that runs."""
+        from featloom.learners.model_files import save_memory
+
+        check_is_fitted(self, "_memory")
+        save_memory(self, path)
+
+    @classmethod
+    def load(cls, path) -> MemoryClassifier:
+        """The learner that ``save`` wrote; the file is checked."""
+        from featloom.learners.model_files import load_memory
+
+        return load_memory(path)
+
+    def _explanation(self, codes, answer, votes, most) -> Explanation:
+        memory = self._memory
+        distances = distances_to_cases(memory, codes, self._how)
+        neighbours: list[Neighbour] = []
+        for case in self._voters(codes, distances, votes)[:most]:
+            cells = slice(memory.cases.start[case], memory.cases.start[case + 1])
+            neighbours.append(
+                Neighbour(
+                    self._values(memory.cases.codes[case]),
+                    float(distances[case]),
+                    {
+                        self._class(int(label)): int(count)
+                        for label, count in zip(
+                            memory.cases.classes[cells], memory.cases.counts[cells], strict=True
+                        )
+                    },
+                )
+            )
+        voted = {
+            self._class(label): float(votes[label]) for label in np.flatnonzero(votes).tolist()
+        }
+        return Explanation(self._class(answer), voted, tuple(neighbours))
+
+    def _voters(self, codes, distances, votes) -> np.ndarray:
+        """The stored cases whose votes these are, nearest first.
+
+        They are those at the k nearest distances, or at one more where a tie was looked at again,
+        or the one that is like the query in every value, where that decides alone.
+        """
+        memory, how = self._memory, self._how
+        unlike = memory.cases.codes != codes[memory.order]
+        # Of cases that are equally near, those with more of the values come first.
+        nearest_first = np.lexsort((unlike.sum(axis=1), distances))
+        reach = tolerance(np.array([self.weights_[j] for j in self._compared]))
+        rank = np.concatenate(([0], np.cumsum(np.diff(distances[nearest_first]) > reach)))
+        candidates = []
+        if how.exact_first == "always" or (how.exact_first == "first" and self.k == 1):
+            used = [place for place, j in enumerate(memory.order) if how.modes[j] != "ignore"]
+            exact = ~unlike[:, used].any(axis=1) & codes[memory.order[used]].all()
+            candidates.append(nearest_first[exact[nearest_first]])
+        if how.look_further:
+            candidates.append(nearest_first[rank <= self.k])
+        for cases in candidates:
+            if len(cases) and np.allclose(self._votes_of(cases, distances), votes, 1e-9, 0):
+                return cases
+        return nearest_first[rank < self.k]
+
+    def _votes_of(self, cases: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """The votes of some cases, nearest first, added up."""
+        leaves = self._memory.cases
+        votes = np.zeros(self._memory.n_classes)
+        for case in cases:
+            weight = vote_weight(
+                VOTES.index(self._how.vote), self._how.decay, distances[case],
+                distances[cases[0]], distances[cases[-1]],
+            )  # fmt: skip
+            cells = slice(leaves.start[case], leaves.start[case + 1])
+            votes[leaves.classes[cells]] += weight * leaves.counts[cells]
+        return votes
+
+    def _values(self, codes: np.ndarray) -> tuple[str | None, ...]:
+        """The values of a stored case, whose codes lie in the memory's order of columns."""
+        vocabularies = self._reader.table.vocabularies
+        values: list[str | None] = [None] * len(codes)
+        for column, code in zip(self._memory.order, codes, strict=True):
+            values[column] = vocabularies[column][code - 1] if code else None
+        return tuple(values)
+
+    def _class(self, label: int):
+        value = self.classes_[self._sorted_class[label]]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def _remember(self) -> None:
+        """Index the cases; classes are numbered as they were met, which settles ties."""
+        met_as = order_of_appearance(self._labels, len(self.classes_))
+        self._sorted_class = np.argsort(met_as)
+        n_values = [len(vocabulary) + 1 for vocabulary in self._reader.table.vocabularies]
+        self._memory = Memory(self._codes, met_as[self._labels], n_values, len(self.classes_))
+        self.modes_ = checked_modes(self.metric, self._reader.table.columns)
+        self.weights_ = self._checked_weights()
+        self._how = Comparison(
+            self.modes_,
+            tuple(self.weights_.tolist()),
+            self.vote,
+            float(self.decay),
+            self.mvdm_threshold,
+            self.compat == "timbl",
+            "always" if self.exact else ("first" if self.compat == "timbl" else "never"),
+        )
+        self._compared = compared_columns(self._memory, self._how)
+
+    def _ask(self, X, **wanted):
+        check_is_fitted(self, "_memory")
+        self._check_parameters()  # k may have been set anew
+        table = self._reader.read(self, X)
+        threads = 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+        queries = Queries(table.codes)
+        return ask(self._memory, queries, self._how, [self.k], threads=threads, **wanted)
+
+    def _checked_weights(self) -> np.ndarray:
+        if isinstance(self.weights, str):
+            return self._memory.weights(self.weights)
+        weights = np.asarray(self.weights, dtype=float)
+        if weights.shape != (len(self._memory.order),):
+            raise InputError(
+                f"{weights.size} weights for {len(self._memory.order)} features; "
+                "give one for each, or the name of a weighting"
+            )
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise InputError("a weight must be a finite number, and not below 0")
+        if not weights.any():
+            raise InputError("the weights of all features are zero; nothing is compared")
+        return weights
+
+    def _check_parameters(self) -> None:
+        for name in ("k", "mvdm_threshold"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
+        if isinstance(self.weights, str) and self.weights not in WEIGHTS:
+            raise InputError(
+                f"weights is {self.weights!r}; it can be {', '.join(map(repr, WEIGHTS))}"
+            )
+        if self.vote not in VOTES:
+            raise InputError(f"vote is {self.vote!r}; it can be {', '.join(map(repr, VOTES))}")
+        if not isinstance(self.decay, int | float | np.number) or not 0 <= self.decay < np.inf:
+            raise InputError(f"decay is {self.decay!r}; it must be a number, and not below 0")
+        if self.compat not in (None, "timbl"):
+            raise InputError(f"compat is {self.compat!r}; it can be 'timbl' or None")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def checked_modes(
+    metric: str | Sequence[str] | Mapping[str, str], columns: Sequence[str]
+) -> tuple[str, ...]:
+    """The mode of each column.
+
+    >>> checked_modes({"next": "mvdm"}, ["letter", "next"])
+    ('overlap', 'mvdm')
+    """
+    if isinstance(metric, Mapping):
+        for name in metric:
+            if name not in columns:
+                raise InputError(f"no column {name!r}; there are {', '.join(columns)}")
+        modes = tuple(metric.get(name, "overlap") for name in columns)
+    elif isinstance(metric, str):
+        modes = (metric,) * len(columns)
+    else:
+        modes = tuple(metric)
+    if len(modes) != len(columns):
+        raise InputError(f"metric names {len(modes)} modes for {len(columns)} features")
+    for mode in modes:
+        if mode not in MODES:
+            raise InputError(f"metric is {mode!r}; it can be {', '.join(map(repr, MODES))}")
+    return modes

@@ -1,0 +1,147 @@
+"""A memory-based learner as a file: its settings, and every case it stores.
+
+What is written is what the learner was given (values, classes, and the order in which they came,
+which settles ties), not what it made of it; the index is built again on loading.  So a file is
+small, and a learner that was loaded answers to the last tie as the one that was saved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from featloom.data.table import NominalTable
+from featloom.errors import InputError, ReadError
+from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.learners.inputs import TableReader
+from featloom.learners.memory import MemoryClassifier
+
+KIND = "memory"
+
+
+def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted learner, all of it or nothing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> memory = MemoryClassifier(k=3).fit([["c", "a"], ["c", "e"], ["s", "e"]], ["K", "S", "S"])
+    >>> with TemporaryDirectory() as folder:
+    ...     save_memory(memory, Path(folder, "letters.featloom"))
+    ...     loaded = load_memory(Path(folder, "letters.featloom"))
+    >>> loaded.k, loaded.predict([["c", "o"]]).tolist()
+    (3, ['S'])
+    """
+    table = classifier._reader.table
+    assert table is not None
+    description = {
+        "parameters": {
+            name: _plain(value)
+            for name, value in classifier.get_params(deep=False).items()
+            if name != "n_jobs"  # of the machine, not of the model
+        },
+        "columns": list(table.columns),
+        "target": table.target,
+        "named": hasattr(classifier, "feature_names_in_"),
+        "n_values": [len(vocabulary) for vocabulary in table.vocabularies],
+    }
+    values = [value for vocabulary in table.vocabularies for value in vocabulary]
+    packed, starts = pack_strings(values)
+    highest = max((len(vocabulary) for vocabulary in table.vocabularies), default=0)
+    arrays = {
+        "codes": np.asarray(classifier._codes, dtype=np.min_scalar_type(highest)),
+        "labels": classifier._labels.astype(np.min_scalar_type(len(classifier.classes_))),
+        "values": packed,
+        "value_starts": starts,
+        **_class_arrays(classifier.classes_),
+    }
+    save_model(path, KIND, description, arrays)
+
+
+def load_memory(path: str | os.PathLike[str]) -> MemoryClassifier:
+    """Read and check what ``save_memory`` wrote; a file of another kind is refused."""
+    model = load_model(path, kind=KIND)
+    try:
+        return _restored(model)
+    # The checksum was right, so this was written by no version of ours, or was forged.
+    except (InputError, AttributeError, LookupError, TypeError, ValueError):
+        raise ReadError(
+            "the model is damaged: its parts do not fit", file=os.fspath(path)
+        ) from None
+
+
+def _restored(model: Model) -> MemoryClassifier:
+    description, arrays = model.description, model.arrays
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in description["parameters"].items()
+    }
+    classifier = MemoryClassifier(**parameters)
+    classifier._check_parameters()
+    columns = tuple(map(str, description["columns"]))
+    codes = np.asfortranarray(arrays["codes"].astype(np.int32))
+    labels = arrays["labels"].astype(np.int64)
+    vocabularies = _vocabularies(
+        unpack_strings(arrays["values"], arrays["value_starts"]), description["n_values"]
+    )
+    classes = _classes(arrays)
+    fits = (
+        codes.shape == (len(labels), len(columns))
+        and len(vocabularies) == len(columns)
+        and all(codes[:, j].max(initial=0) <= len(v) for j, v in enumerate(vocabularies))
+        and np.array_equal(np.unique(labels), np.arange(len(classes)))
+        and codes.min(initial=0) >= 0
+    )
+    if not fits:
+        raise InputError("codes and vocabularies differ")
+    classifier._reader = TableReader()
+    classifier._reader.table = NominalTable(
+        columns, codes, vocabularies, target=str(description["target"])
+    )
+    classifier.n_features_in_ = len(columns)
+    if description["named"]:
+        classifier.feature_names_in_ = np.array(columns, dtype=object)
+    classifier._codes, classifier._labels, classifier.classes_ = codes, labels, classes
+    classifier._remember()
+    return classifier
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: a list for a tuple or an array, a plain number for NumPy's."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _class_arrays(classes: np.ndarray) -> dict[str, np.ndarray]:
+    if classes.dtype.kind in "biuf":
+        return {"class_numbers": classes}
+    names = classes.tolist()
+    for name in names:
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise InputError(f"class {name!r} is of type {kind}; text and numbers can be saved")
+    packed, starts = pack_strings(names)
+    # Texts of NumPy's own kind come back as such.
+    fixed = np.array(classes.dtype.kind == "U")
+    return {"classes": packed, "class_starts": starts, "classes_fixed": fixed}
+
+
+def _classes(arrays: dict[str, np.ndarray]) -> np.ndarray:
+    if "class_numbers" in arrays:
+        return arrays["class_numbers"]
+    names = unpack_strings(arrays["classes"], arrays["class_starts"])
+    return np.array(names, dtype=None if arrays["classes_fixed"] else object)
+
+
+def _vocabularies(values: list[str], n_values: list[int]) -> tuple[tuple[str, ...], ...]:
+    ends = np.cumsum([0, *n_values]).tolist()
+    if ends[-1] != len(values) or min(n_values, default=0) < 0:
+        raise InputError("there are more or fewer values than the columns have")
+    return tuple(tuple(values[ends[j] : ends[j + 1]]) for j in range(len(n_values)))

@@ -1,0 +1,322 @@
+"""Search features, their metrics and the parameters of a memory-based learner together.
+
+The strategies:
+
+===========  ==================================================================================
+guided       our own, and the default: a model of the settings tried so far proposes the next
+local        climbs by single changes, kicks what it found, climbs again
+genetic      the paper's genetic algorithm, with its parameters
+forward      the paper's forward selection: from nothing, the change that helps most
+backward     the paper's backward elimination: from everything, the change that hurts least
+grid         the paper's exhaustive search: all features alike, every weighting, every k
+exhaustive   every setting there is
+optuna       Optuna's TPE sampler
+===========  ==================================================================================
+
+One pass over the neighbours gives the accuracy of every k.  The strategies of the paper search k
+as one choice among others and are told of the k they asked for; guided, local, grid and
+exhaustive leave k out and take the best.  Either way a weighting with its modes is evaluated once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from featloom.counts.values import WEIGHTS
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.evaluation.folds import make_folds, splits
+from featloom.learners.comparison import MODES, Comparison
+from featloom.learners.inputs import TableReader, encode_target
+from featloom.learners.memory import MemoryClassifier
+from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
+from featloom.methods.memory_search.settings import KS, Setting, SettingSpace
+from featloom.search import (
+    AllAtOnce,
+    Exhaustive,
+    Genetic,
+    Greedy,
+    Guided,
+    IteratedLocal,
+    Journal,
+    Listed,
+    OptunaSampler,
+    Strategy,
+    fingerprint,
+    search,
+)
+from featloom.search.workers import number_of_workers
+
+DEFAULT = Setting(1, "gain_ratio", ())
+SEARCHES = ("together", "features", "parameters")
+
+
+class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A :class:`MemoryClassifier` whose features, metrics and parameters are searched.
+
+    Parameters
+    ----------
+    strategy : one of those above, by name.
+    over : what is searched: modes and parameters "together", the modes of the "features" alone
+        (k = 1, gain ratio), or the "parameters" alone (all features alike).
+    ks, weights, modes : the values to choose from.
+    vote, decay, mvdm_threshold, compat : of the classifier, kept fixed.
+    cv : folds, where no validation data is given.
+    budget : evaluations, or a time such as "10m"; None: until the strategy is done.
+    options : parameters of the strategy, such as ``{"mutation": 0.05}``.
+    journal : file that keeps every evaluation, for a search that is stopped and resumed.
+    n_jobs : threads; they change the time and nothing else.
+    random_state : seed of the strategy and the folds.
+    progress : called with (done, total, best score).
+
+    Attributes
+    ----------
+    best_setting_ : k, weights and the mode of each column.
+    best_score_ : its accuracy on the validation data, or over the folds.
+    best_estimator_ : the classifier with that setting, fitted on X.
+    history_ : the evaluations in order, each with the accuracy of every k.
+    trajectory_ : after each evaluation, the score of the best setting that the search had found.
+    classes_, n_features_in_ : as in scikit-learn.
+
+    Examples
+    --------
+    >>> letters = [[a, b, c] for a in "ckgs" for b in "aeiou" for c in "xyz"]
+    >>> sounds = ["S" if b in "ei" else a for a, b, c in letters]
+    >>> search = MemorySearch(cv=3, random_state=0).fit(letters, sounds)
+    >>> search.best_setting_["weights"], search.best_score_
+    ('none', 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy="guided",
+        over="together",
+        ks=KS,
+        weights=WEIGHTS,
+        modes=MODES,
+        vote="count",
+        decay=1.0,
+        mvdm_threshold=1,
+        compat="timbl",
+        cv=5,
+        budget=None,
+        options=None,
+        journal=None,
+        n_jobs=None,
+        random_state=None,
+        progress=None,
+    ):
+        self.strategy = strategy
+        self.over = over
+        self.ks = ks
+        self.weights = weights
+        self.modes = modes
+        self.vote = vote
+        self.decay = decay
+        self.mvdm_threshold = mvdm_threshold
+        self.compat = compat
+        self.cv = cv
+        self.budget = budget
+        self.options = options
+        self.journal = journal
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X, y=None, X_valid=None, y_valid=None, groups=None):
+        """Search on validation data, or by cross-validation over X; then fit the best on X.
+
+        ``groups`` (documents) are never split between folds.
+        """
+        reader = TableReader()
+        table = reader.fit(self, X)
+        labels, self.classes_ = encode_target(table, y)
+        space = self._space(table.columns)
+        if X_valid is None:
+            trials, rows = self._folds(table, labels, groups)
+        else:
+            valid = reader.read(self, X_valid)
+            trials, rows = self._validation(table, labels, valid, y_valid)
+        evaluation = FitEvaluation(trials, space, self._comparison(), self._threads())
+        self._search(evaluation, space, fingerprint(table.codes, labels, *rows))
+        self._choose(space)
+        self.best_estimator_ = self._classifier().fit(X, y)
+        return self
+
+    def predict(self, X):
+        """Classes of cases, by the best setting."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    def predict_proba(self, X):
+        """Shares of the votes, by the best setting."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    def _search(self, evaluation: FitEvaluation, space: SettingSpace, data: str) -> None:
+        strategy = self._strategy(space)
+        description = {
+            "method": "memory",
+            "choices": space.fits.describe(),
+            "ks": list(space.ks),
+            "comparison": [*evaluation.how[2:]],
+            "folds": None if len(evaluation.trials) == 1 else len(evaluation.trials),
+        }
+        opened = (
+            nullcontext(None)
+            if self.journal is None
+            else Journal(self.journal, data=data, search=description)
+        )
+        self.trajectory_: list[float] = []
+        with opened as journal:
+            self.history_ = search(
+                evaluation,
+                strategy,
+                journal=journal,
+                budget=self.budget,
+                progress=self.progress,
+                on_result=lambda _: self._look_at(strategy),
+            )
+        self._look_at(strategy)
+        self._answer = strategy.best
+
+    def _look_at(self, strategy: Strategy) -> None:
+        """Write down what a strategy has after the evaluations that it was told of.
+
+        Not the best of all k: a strategy that searches k knows of those it asked for.
+        """
+        if strategy.best is not None:
+            self.trajectory_.append(strategy.best[1])
+
+    def _choose(self, space: SettingSpace) -> None:
+        assert self._answer is not None
+        candidate, self.best_score_ = self._answer
+        if "k" in candidate:
+            k = candidate["k"]
+        else:
+            result = next(e.result for e in self.history_ if e.candidate == candidate)
+            k = result["k"]
+        self._setting = Setting(k, candidate["weights"], space.modes_of(candidate))
+        self.best_setting_ = self._setting.as_dict(space.columns)
+
+    def _classifier(self) -> MemoryClassifier:
+        k, weights, modes = self._setting
+        return MemoryClassifier(
+            k=k, weights=weights, metric=modes, vote=self.vote, decay=self.decay,
+            mvdm_threshold=self.mvdm_threshold, compat=self.compat, n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _comparison(self) -> Comparison:
+        self._check_parameters()
+        timbl = self.compat == "timbl"
+        return Comparison(
+            (), (), self.vote, float(self.decay), self.mvdm_threshold, timbl,
+            "first" if timbl else "never",
+        )  # fmt: skip
+
+    def _check_parameters(self) -> None:
+        if self.over not in SEARCHES:
+            raise InputError(f"over is {self.over!r}; it can be {', '.join(map(repr, SEARCHES))}")
+        MemoryClassifier(
+            vote=self.vote, decay=self.decay, mvdm_threshold=self.mvdm_threshold,
+            compat=self.compat,
+        )._check_parameters()  # fmt: skip
+
+    def _space(self, columns: Sequence[str]) -> SettingSpace:
+        if self.over == "features":
+            return SettingSpace(columns, [DEFAULT.k], [DEFAULT.weights], self.modes)
+        return SettingSpace(columns, self.ks, self.weights, self.modes)
+
+    def _folds(self, table: NominalTable, labels, groups):
+        seed = 0 if self.random_state is None else self.random_state
+        groups = table.groups if groups is None else groups
+        # A class too rare for every fold is not known to some of the memories, and wrong there.
+        fold_of = make_folds(labels, n_folds=self.cv, groups=groups, seed=seed, allow_rare=True)
+        n_values = [len(vocabulary) + 1 for vocabulary in table.vocabularies]
+        trials = [
+            Trial(
+                table.codes[train], labels[train], table.codes[held_out], labels[held_out],
+                n_values, len(self.classes_),
+            )
+            for train, held_out in splits(fold_of)
+        ]  # fmt: skip
+        return trials, (fold_of,)
+
+    def _validation(self, table: NominalTable, labels, valid: NominalTable, y_valid):
+        held_out = self._valid_labels(valid, y_valid)
+        n_values = [len(vocabulary) + 1 for vocabulary in table.vocabularies]
+        trial = Trial(table.codes, labels, valid.codes, held_out, n_values, len(self.classes_))
+        return [trial], (valid.codes, held_out)
+
+    def _valid_labels(self, valid: NominalTable, y_valid) -> np.ndarray:
+        """Codes of the classes; one that was not met in X is -1, and never right."""
+        if y_valid is None:
+            if valid.labels is None:
+                raise InputError("X_valid carries no labels, and y_valid is None")
+            y_valid = np.array([*valid.classes, None], dtype=object)[valid.labels]
+        if len(y_valid) != len(valid):
+            raise InputError(f"y_valid has {len(y_valid)} labels, X_valid has {len(valid)} rows")
+        code_of = {name: code for code, name in enumerate(self.classes_.tolist())}
+        return np.array([code_of.get(name, -1) for name in np.asarray(y_valid).tolist()])
+
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+
+    def _strategy(self, space: SettingSpace) -> Strategy:
+        if self.strategy not in STRATEGIES:
+            raise InputError(
+                f"strategy is {self.strategy!r}; it can be {', '.join(map(repr, STRATEGIES))}"
+            )
+        if self.over == "parameters":
+            return Listed(space.uniform())
+        seed = 0 if self.random_state is None else self.random_state
+        try:
+            return STRATEGIES[self.strategy](space, seed, **(self.options or {}))
+        except TypeError as error:
+            raise InputError(f"options of strategy {self.strategy!r}: {error}") from None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _forward(space: SettingSpace, seed: int, **options) -> Strategy:
+    """From no feature, the smallest k and the first weighting."""
+    if "ignore" not in space.modes:
+        raise InputError("strategy 'forward' begins with no feature; modes must offer 'ignore'")
+    start = space.candidate(space.weights[0], ("ignore",) * len(space.columns), min(space.ks))
+    return AllAtOnce(Greedy(space.settings, start, **options))
+
+
+def _backward(space: SettingSpace, seed: int, **options) -> Strategy:
+    """From all features by overlap and the default parameters; equal scores are good enough."""
+    weights = DEFAULT.weights if DEFAULT.weights in space.weights else space.weights[0]
+    k = DEFAULT.k if DEFAULT.k in space.ks else min(space.ks)
+    mode = next(m for m in ("overlap", *space.modes) if m in space.modes and m != "ignore")
+    start = space.candidate(weights, (mode,) * len(space.columns), k)
+    return AllAtOnce(Greedy(space.settings, start, **({"accept": "not_worse"} | options)))
+
+
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "guided": lambda space, seed, **options: Guided(
+        space.fits, seed, **({"start": space.uniform()} | options)
+    ),
+    "local": lambda space, seed, **options: IteratedLocal(
+        space.fits, seed, **({"start": space.uniform()} | options)
+    ),
+    "genetic": lambda space, seed, **options: AllAtOnce(Genetic(space.settings, seed, **options)),
+    "forward": _forward,
+    "backward": _backward,
+    "grid": lambda space, seed: Listed(space.uniform()),
+    "exhaustive": lambda space, seed: Exhaustive(space.fits),
+    "optuna": lambda space, seed, **options: OptunaSampler(space.fits, seed, **options),
+}

@@ -1,0 +1,132 @@
+"""Settings of a memory-based learner, and the space of all of them.
+
+A setting is a number of neighbours k, a weighting of the features, and for each feature whether it
+is ignored, compared by overlap or by MVDM.  To a search each feature is one choice of three, the
+weighting one of five.  All k come with one evaluation, so a search may leave k out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from featloom.counts.values import WEIGHTS
+from featloom.errors import InputError
+from featloom.learners.comparison import MODES
+from featloom.search import SearchSpace
+from featloom.search.space import Candidate
+
+KS = tuple(range(1, 22, 2))
+
+
+class Setting(NamedTuple):
+    """What a memory-based learner is set to.
+
+    >>> Setting(5, "gain_ratio", ("overlap", "mvdm", "ignore")).short()
+    'k=5 gain_ratio O M –'
+    """
+
+    k: int
+    weights: str
+    modes: tuple[str, ...]
+
+    def short(self) -> str:
+        letters = {"ignore": "–", "overlap": "O", "mvdm": "M"}
+        return f"k={self.k} {self.weights} {' '.join(letters[mode] for mode in self.modes)}"
+
+    def as_dict(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Plain names and values."""
+        return {
+            "k": self.k,
+            "weights": self.weights,
+            "modes": dict(zip(columns, self.modes, strict=True)),
+        }
+
+
+class SettingSpace:
+    """The settings over some columns, as a search sees them.
+
+    Parameters
+    ----------
+    columns : names of the features.
+    ks, weights, modes : the values to choose from.
+
+    Examples
+    --------
+    >>> space = SettingSpace(["letter", "next"], ks=[1, 3], weights=["none"])
+    >>> len(space.fits), len(space.settings)
+    (8, 16)
+    >>> space.uniform()
+    [{'weights': 'none', 'letter': 'overlap', 'next': 'overlap'}, \
+{'weights': 'none', 'letter': 'mvdm', 'next': 'mvdm'}]
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        ks: Sequence[int] = KS,
+        weights: Sequence[str] = WEIGHTS,
+        modes: Sequence[str] = MODES,
+    ):
+        self.columns = tuple(columns)
+        self.ks = _checked_ks(ks)
+        self.weights = _checked("weights", weights, WEIGHTS)
+        self.modes = _checked("modes", modes, MODES)
+        if self.modes == ("ignore",):
+            raise InputError("modes offers nothing but 'ignore'; nothing is left to compare")
+        # A column may have the name of a parameter.
+        self._choice_of = dict(zip(columns, columns, strict=True))
+        for name in {"k", "weights"} & set(columns):
+            choice = f"mode of {name}"
+            while choice in self._choice_of:
+                choice = f"mode of {choice}"
+            self._choice_of[name] = choice
+        choices = {"weights": list(self.weights)}
+        choices |= {self._choice_of[name]: list(self.modes) for name in columns}
+        self.fits = SearchSpace(choices, valid=self._compares)
+        self.settings = SearchSpace({"k": list(self.ks), **choices}, valid=self._compares)
+
+    def candidate(self, weights: str, modes: Sequence[str], k: int | None = None) -> Candidate:
+        """A candidate of ``fits``, or with a k of ``settings``."""
+        parts: Candidate = {} if k is None else {"k": k}
+        named = zip(self._choice_of.values(), modes, strict=True)
+        return parts | {"weights": weights} | dict(named)
+
+    def modes_of(self, candidate: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(candidate[choice] for choice in self._choice_of.values())
+
+    def mode_choices(self) -> list[str]:
+        """Names of the choices that are modes of features."""
+        return list(self._choice_of.values())
+
+    def uniform(self) -> list[Candidate]:
+        """Every weighting with all features compared in the same way: the exhaustive grid."""
+        return [
+            self.candidate(weights, (mode,) * len(self.columns))
+            for weights in self.weights
+            for mode in self.modes
+            if mode != "ignore"
+        ]
+
+    def _compares(self, candidate: Candidate) -> bool:
+        return any(candidate[choice] != "ignore" for choice in self._choice_of.values())
+
+
+def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
+    for k in ks:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise InputError(f"k is {k!r}; it must be a whole number of at least 1")
+    if not len(ks) or len(set(ks)) < len(ks):
+        raise InputError("ks must name at least one k, and none twice")
+    return tuple(sorted(int(k) for k in ks))
+
+
+def _checked(name: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    for value in given:
+        if value not in known:
+            raise InputError(f"{name} holds {value!r}; there are {', '.join(map(repr, known))}")
+    if not given:
+        raise InputError(f"{name} must name at least one of {', '.join(map(repr, known))}")
+    return tuple(given)

@@ -1,0 +1,264 @@
+"""What is a searched setting worth on this data?  One protocol, one answer.
+
+Settings are searched on validation rows, or by cross-validation, and reported on test rows, which
+are scored once (``parts.py`` says which rows these are).  Three settings are compared by McNemar's
+test: the default (k = 1, gain ratio, overlap), the best of the paper's exhaustive grid, in which
+all features are treated alike, and the one that the search found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.evaluation.comparison import LEVEL
+from featloom.learners.memory import MemoryClassifier
+from featloom.methods.memory_search.findings import (
+    cases,
+    curves,
+    mcnemar_matrix,
+    setting_row,
+    trajectory,
+)
+from featloom.methods.memory_search.parts import Parts
+from featloom.methods.memory_search.search import DEFAULT, MemorySearch
+from featloom.methods.memory_search.settings import Setting, SettingSpace
+
+CASES = 5
+BY_DEFAULT = "default"
+BY_GRID = "best uniform setting"
+_METHODS = {"grid": "EX", "genetic": "GA", "backward": "BA", "forward": "FO"}
+
+
+def study_memory(
+    parts: Parts,
+    search: MemorySearch,
+    *,
+    task: str = "",
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[dict[str, Any], MemoryClassifier]:
+    """The parts of a result that speak of the data and the settings; and the learner found.
+
+    Parameters
+    ----------
+    search : as it is to be done, not yet fitted.
+    task : what the data are called.
+    say : is told what is being done.
+    """
+    if parts.valid is None:
+        _check_rare(parts.train, search.cv)
+    say("the grid (first use compiles)")
+    grid = _grid(search).fit(parts.train, X_valid=parts.valid)
+    found = grid
+    # With all features alike and nothing but the parameters to choose, the grid is the search.
+    is_grid = search.over == "parameters" or (search.strategy, search.over) == ("grid", "together")
+    if not is_grid:
+        say(f"searching ({search.strategy})")
+        found = search.fit(parts.train, X_valid=parts.valid)
+    say("comparing the settings on the test part")
+    space = SettingSpace(parts.train.columns, grid.ks, grid.weights, grid.modes)
+    tried = [_tried_default(grid, space, parts), _tried(BY_GRID, grid, parts, parameters_by="grid")]
+    if not is_grid:
+        name = f"found by {search.strategy} search"
+        chosen = {"features_by": search.strategy}
+        if search.over == "together":
+            chosen["parameters_by"] = search.strategy
+        tried.append(_tried(name, found, parts, **chosen))
+    gold = names_of_classes(parts.test)
+    rows = [one.row(gold) for one in tried]
+    tests = mcnemar_matrix([one.name for one in tried], [one.answers for one in tried], gold)
+    result = {
+        "kind": "memory",
+        "data": _data_part(parts),
+        "protocol": parts.words,
+        "parameters": _parameters(search, parts),
+        "best_setting": found.best_setting_,
+        "best_score": found.best_score_,
+        "test_score": rows[-1]["test"],
+        "evaluations": len(found.history_),
+        "stopped": found.history_.stopped,
+        "metric": "accuracy",
+        "verdict": verdict(rows, tests),
+        "significant": tests["p"][-1][0] < LEVEL,
+        "memory": [
+            {
+                "task": task,
+                "features": list(parts.train.columns),
+                "sizes": parts.sizes(),
+                "settings": rows,
+                "curves": curves(grid.history_, space),
+                "trajectories": [] if is_grid else [trajectory(search.strategy, found.history_)],
+                "mcnemar": tests,
+                "found": rows[-1],
+                "neighbours": cases(found.best_estimator_, parts.test, n=CASES),
+            }
+        ],
+    }
+    return result, found.best_estimator_
+
+
+def names_of_classes(table: NominalTable) -> np.ndarray:
+    """The class of each row by name; None where it has none."""
+    assert table.labels is not None
+    return np.array([*table.classes, None], dtype=object)[table.labels]
+
+
+def _grid(search: MemorySearch) -> MemorySearch:
+    """The paper's exhaustive search over the same values, whatever is searched afterwards."""
+    grid = clone(search).set_params(strategy="grid", over="together", options=None, budget=None)
+    if search.over == "features" and search.journal is not None:
+        # It chooses from other values, and a journal is of one search.
+        grid.set_params(journal=Path(search.journal).with_name("grid.journal"))
+    return grid
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A setting, what it was worth on the validation rows, and its answers on the test rows."""
+
+    name: str
+    setting: Setting
+    validation: float
+    answers: np.ndarray
+    fits: int
+    chosen: dict[str, Any]
+
+    def row(self, gold: np.ndarray) -> dict[str, Any]:
+        return setting_row(
+            self.name,
+            self.setting,
+            validation=self.validation,
+            test=float((self.answers == gold).mean()),
+            fits=self.fits,
+            **self.chosen,
+        )
+
+
+def _tried(name: str, search: MemorySearch, parts: Parts, **chosen: Any) -> _Tried:
+    best = search.best_setting_
+    setting = Setting(best["k"], best["weights"], tuple(best["modes"].values()))
+    answers = search.best_estimator_.predict(parts.test)
+    chosen["method"] = _METHODS.get(search.strategy, search.strategy)
+    return _Tried(name, setting, search.best_score_, answers, len(search.history_), chosen)
+
+
+def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tried:
+    setting = DEFAULT._replace(modes=("overlap",) * len(space.columns))
+    candidate = space.candidate(setting.weights, setting.modes)
+    scores = {
+        k: score
+        for evaluation in grid.history_
+        if evaluation.candidate == candidate
+        for k, score in evaluation.result["scores"]
+    }
+    score = scores.get(setting.k)
+    if score is None:  # the grid was narrowed to other values
+        alone = clone(grid).set_params(
+            ks=[setting.k], weights=[setting.weights], modes=["overlap"], journal=None
+        )
+        score = alone.fit(parts.train, X_valid=parts.valid).best_score_
+    classifier = MemoryClassifier(
+        vote=grid.vote, decay=grid.decay, mvdm_threshold=grid.mvdm_threshold,
+        compat=grid.compat, n_jobs=grid.n_jobs,
+    )  # fmt: skip
+    answers = classifier.fit(parts.train).predict(parts.test)
+    return _Tried(BY_DEFAULT, setting, score, answers, 1, {"method": "DE"})
+
+
+def _check_rare(train: NominalTable, folds: int) -> None:
+    assert train.labels is not None
+    for name, rows in zip(train.classes, np.bincount(train.labels).tolist(), strict=False):
+        if 0 < rows < folds:
+            raise InputError(
+                f"class {name!r} has {rows} row{'s' * (rows > 1)} outside the test part, too few "
+                f"for {folds} folds; give fewer folds, or a validation part in their place"
+            )
+
+
+def _data_part(parts: Parts) -> dict[str, Any]:
+    tables = [table for table in (parts.train, parts.valid, parts.test) if table is not None]
+    sizes: dict[str, int] = {}
+    for table in tables:
+        assert table.labels is not None
+        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        for name, count in zip(table.classes, counts, strict=True):
+            if count:
+                sizes[name] = sizes.get(name, 0) + count
+    train = parts.train
+    return {
+        "source": train.source,
+        "rows": sum(map(len, tables)),
+        "features": len(train.columns),
+        "target": train.target,
+        "classes": sizes,
+        "groups": None if train.groups is None else len(np.unique(train.groups)),
+        "families": [
+            {"name": name, "features": len(np.unique(train.codes[:, j])), "single_valued": True}
+            for j, name in enumerate(train.columns)
+        ],
+    }
+
+
+def _parameters(search: MemorySearch, parts: Parts) -> dict[str, Any]:
+    """How it was done, for the page; what was not asked for is left out."""
+    aside = {"journal", "progress", "n_jobs", "random_state"}
+    aside |= set() if parts.valid is None else {"cv"}
+    given = search.get_params()
+    said = {k: v for k, v in given.items() if k not in aside and v is not None}
+    return {"protocol": parts.words, **said}
+
+
+def verdict(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
+    """What a reader may conclude, in plain words."""
+    found, default, last = rows[-1], rows[0], len(rows) - 1
+    used = sum(mode != "ignore" for mode in found["modes"])
+    setting = (
+        f"The {found['name'] if last == 1 else 'found setting'} (k = {found['k']}, "
+        f"{_weighting(found['weights'])}, {used} of {len(found['modes'])} features)"
+    )
+    right = f"{setting} is right on {100 * found['test']:.1f} % of the test rows"
+    if _same(found, default):
+        return f"{right}; it is the default: the search found nothing better."
+    joint = ", " if tests["p"][last][0] < LEVEL else "; "
+    said = f"{right}{joint}{_against(rows, tests, last, 0, 'the default')}"
+    if last == 1:
+        return f"{said}."
+    if _same(found, rows[1]):
+        return f"{said}; it is the best uniform setting: the search found nothing better."
+    said += f"; {_against(rows, tests, last, 1, 'the best uniform setting')}."
+    valid, uniform = found["validation"], rows[1]["validation"]
+    if valid is not None and valid < uniform:
+        said += (
+            " The search fell short: on what it searched, the best uniform setting is right on "
+            f"{100 * uniform:.1f} %, the found one on {100 * valid:.1f} %."
+        )
+    return said
+
+
+def _weighting(name: str) -> str:
+    return "no weights" if name == "none" else name.replace("_", " ")
+
+
+def _against(rows, tests, i: int, j: int, what: str) -> str:
+    """``1.2 points above the default (McNemar p = .003)``, or that it is no real difference."""
+    difference = 100 * (rows[i]["test"] - rows[j]["test"])
+    p = tests["p"][i][j]
+    shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    if p < LEVEL:
+        side = "above" if difference > 0 else "below"
+        return f"{abs(difference):.1f} points {side} {what} (McNemar {shown})"
+    return (
+        f"against {what} the difference of {difference:+.1f} points is not significant "
+        f"(McNemar {shown})"
+    )
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(one[part] == other[part] for part in ("k", "weights", "modes"))

@@ -1,0 +1,385 @@
+"""``featloom memory``: what it finds, prints and keeps; that it goes on after a stop; that TiMBL
+agrees; and what it says of data it cannot use."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+COMMAND = (sys.executable, "-m", "featloom.cli.main")
+HEAD = ("schema", "command", "versions", "data", "seed", "timing")
+SEARCH = ("best_setting", "best_score", "evaluations")
+ASIDE = ("timing", "command", "versions")  # how long it took and how it was asked for
+
+
+def written(journal: Path) -> int:
+    """Bytes that a journal and its write-ahead file hold; each row takes a page of 4,096."""
+    parts = (journal, journal.with_name(journal.name + "-wal"))
+    return sum(part.stat().st_size for part in parts if part.exists())
+
+
+def stopped_when_it_grows(
+    process: subprocess.Popen, journal: Path, rows: int, by: signal.Signals
+) -> bool:
+    """Stop a process as soon as its journal has some more rows; False if it ended before."""
+    before = written(journal)
+    while process.poll() is None:
+        if written(journal) - before >= rows * 4096:
+            process.send_signal(by)
+            return True
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.002)
+    return False
+
+
+def result_of(run: Path) -> dict:
+    result = json.loads((run / "result.json").read_text())
+    return {name: part for name, part in result.items() if name not in ASIDE}
+
+
+@pytest.fixture(scope="module")
+def ticket_run(tmp_path_factory, ticket_rows):
+    """One finished run on the tickets, with what it was made from and what it printed."""
+    folder = tmp_path_factory.mktemp("tickets")
+    path = folder / "tickets.csv"
+    columns = ("area", "plan", "channel", "language", "escalated")
+    lines = [columns, *(row[1:] for row in ticket_rows)]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    out = folder / "run"
+    answer = subprocess.run(
+        [*COMMAND, "memory", path, "--target", "escalated", "--folds", "3", "--out", out],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "100"},
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return path, out, answer.stdout
+
+
+def test_a_run_holds_result_journal_model_and_page(ticket_run):
+    _, run, _ = ticket_run
+    assert {path.name for path in run.iterdir()} >= {
+        "result.json",
+        "request.json",
+        "search.journal",
+        "model.featloom",
+    }
+    result = json.loads((run / "result.json").read_text())
+    assert set(HEAD + SEARCH) <= set(result)
+    assert result["kind"] == "memory"
+    assert result["data"]["rows"] == 400
+    assert set(result["best_setting"]) == {"k", "weights", "modes"}
+    # The two columns that decide together are both in use.
+    assert {"area", "plan"} <= {
+        name for name, mode in result["best_setting"]["modes"].items() if mode != "ignore"
+    }
+    assert len(result["memory"][0]["neighbours"]) == 5
+
+
+def test_the_settings_are_printed_with_protocol_and_verdict(ticket_run):
+    _, run, printed = ticket_run
+    result = json.loads((run / "result.json").read_text())
+    first, second, *_ = printed.splitlines()
+    assert first == "360 training rows, 40 test rows"
+    assert second == (
+        "10 % of the rows held out at random as test part; "
+        "searched by cross-validation over the others"
+    )
+    for word in ("default", "best uniform", "guided search", "valid %", "test %"):
+        assert word in printed
+    assert result["verdict"] in printed
+    assert f"model: {run / 'model.featloom'}" in printed
+
+
+def test_parts_can_be_files_of_their_own(featloom, tmp_path, ticket_rows):
+    head = "area,plan,escalated\n"
+    for name, rows in (("train", ticket_rows[:250]), ("valid", ticket_rows[250:320]),
+                       ("test", ticket_rows[320:])):  # fmt: skip
+        lines = "".join(f"{row[1]},{row[2]},{row[5]}\n" for row in rows)
+        (tmp_path / f"{name}.csv").write_text(head + lines)
+    answer = featloom(
+        "memory", tmp_path / "train.csv", "--target", "escalated", "--strategy", "exhaustive",
+        "--valid", tmp_path / "valid.csv", "--test", tmp_path / "test.csv", "--json",
+    )  # fmt: skip
+    assert (answer.code, answer.err) == (0, "")
+    result = json.loads(answer.out)
+    assert result["memory"][0]["sizes"] == {"train": 250, "valid": 70, "test": 80}
+    assert result["evaluations"] == 5 * (3**2 - 1)
+    assert result["protocol"] == "searched on the validation part, reported on the test part"
+
+
+def test_a_corpus_comes_with_its_own_parts(featloom, data_folder):
+    answer = featloom("memory", "ppattach", "--strategy", "grid", "--ks", "1", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    result = json.loads(answer.out)
+    assert result["memory"][0]["sizes"] == {"train": 20801, "valid": 4039, "test": 3097}
+    default, _ = result["memory"][0]["settings"]
+    assert round(100 * default["validation"], 1) == 82.3
+
+
+def test_a_search_killed_again_and_again_ends_in_the_same_result(tickets, tmp_path):
+    asked = ["memory", str(tickets), "--target", "escalated", "--strategy", "exhaustive"]
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    subprocess.run([*COMMAND, *asked, "--out", undisturbed, "--quiet"], check=True)
+    command = [*COMMAND, *asked, "--out", disturbed, "--quiet"]
+    kills = 0
+    for rows in (8, 60, 120):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        journal = disturbed / "search.journal"
+        kills += stopped_when_it_grows(process, journal, rows, signal.SIGKILL)
+        process.wait()
+        command = [*COMMAND, "resume", disturbed, "--quiet"]
+    assert kills > 0
+    subprocess.run(command, check=True)
+    assert result_of(disturbed) == result_of(undisturbed)
+    models = [(run / "model.featloom").read_bytes() for run in (disturbed, undisturbed)]
+    assert models[0] == models[1]
+
+
+def test_an_interruption_keeps_what_was_found(tickets, tmp_path):
+    run = tmp_path / "run"
+    asked = ["memory", str(tickets), "--target", "escalated", "--strategy", "exhaustive"]
+    process = subprocess.Popen(
+        [*COMMAND, *asked, "--out", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert stopped_when_it_grows(process, run / "search.journal", 20, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "featloom: interrupted; everything finished so far is kept\n"
+    assert (run / "search.journal").exists()
+    assert not (run / "result.json").exists()
+    subprocess.run([*COMMAND, "resume", run, "--quiet"], check=True)
+    assert (run / "result.json").exists()
+
+
+def test_a_budget_ends_the_search(featloom, tickets):
+    answer = featloom(
+        "memory", tickets, "--target", "escalated", "--budget", "12", "--folds", "2", "--json"
+    )
+    result = json.loads(answer.out)
+    assert (result["evaluations"], result["stopped"]) == (12, "budget")
+
+
+def test_help_loads_nothing_heavy():
+    program = """
+import sys
+from featloom.cli.main import main
+for command in ("memory", "predict"):
+    try:
+        main([command, "--help"])
+    except SystemExit as end:
+        assert end.code == 0, end.code
+print(*sorted({"numba", "sklearn", "polars", "scipy"} & set(sys.modules)), file=sys.stderr)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "\n")
+
+
+# TiMBL
+
+
+@pytest.mark.skipif(shutil.which("timbl") is None, reason="TiMBL is not installed")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--strategy", "genetic", "--budget", "60"],
+        ["--vote", "inverse_distance", "--ks", "7", "--budget", "40"],
+        ["--vote", "exponential", "--ks", "3", "--threshold", "3", "--budget", "40"],
+        ["--over", "features", "--vote", "inverse_linear", "--budget", "40"],
+    ],
+    ids=["genetic", "inverse-distance", "exponential-threshold", "features"],
+)
+def test_timbl_gives_the_same_answers_by_the_command_printed(
+    featloom, data_folder, tmp_path, options
+):
+    """On 950 diminutives, none of whose distances are equal but for the last bit."""
+    folder = tmp_path / "for timbl"
+    answer = featloom("memory", "dimin", "--timbl", folder, *options)
+    assert (answer.code, answer.err) == (0, "")
+    line = next(line for line in answer.out.splitlines() if line.startswith("the same by TiMBL: "))
+    command = shlex.split(line.removeprefix("the same by TiMBL: "))
+    subprocess.run(command, check=True, capture_output=True)
+    assert (folder / "timbl.out").read_text() == (folder / "featloom.out").read_text()
+
+
+def test_the_weights_for_timbl_are_those_that_timbl_would_write(featloom, data_folder, tmp_path):
+    from featloom.formats.timbl import read_weights
+
+    featloom("memory", "dimin", "--timbl", tmp_path / "t", "--strategy", "grid", "--ks", "1")
+    weights = read_weights(tmp_path / "t" / "weights.wgt")
+    assert set(weights) == {"nw", "gr", "ig", "sv", "x2"}
+    assert set(weights["gr"]) == set(range(1, 13))
+
+
+def test_a_missing_value_cannot_be_written_for_timbl(featloom, tickets, tmp_path):
+    tickets.write_text(tickets.read_text() + ",team,mail,en,yes\n")
+    answer = featloom(
+        "memory", tickets, "--target", "escalated", "--strategy", "grid", "--folds", "2",
+        "--timbl", tmp_path / "t",
+    )  # fmt: skip
+    assert answer.code == 1
+    assert "rows has no value in column 'area', and TiMBL knows no missing values" in answer.err
+
+
+# Faults
+
+HEADER = "area,plan,escalated\n"
+ROWS = "login,free,yes\nexport,team,no\nlogin,team,no\nexport,free,yes\n" * 10
+AFTER = 2 + ROWS.count("\n")  # the line after header and rows
+
+FILES = {
+    "too few values": (HEADER + ROWS + "login,free\n", f":{AFTER}: 2 columns, 3 expected"),
+    "too many values": (HEADER + ROWS + "login,free,no,no\n", f":{AFTER}: 4 columns, 3 expected"),
+    "missing class": (
+        HEADER + ROWS + "login,free,\n",
+        f":{AFTER}:3: no label in column 'escalated'",
+    ),
+    "one class": (
+        HEADER + "login,free,no\n" * 9,
+        ": one class only in column 'escalated': 'no'; two are needed",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FILES)
+def test_a_bad_file_is_told_in_one_line_and_leaves_no_run(featloom, tmp_path, fault):
+    content, words = FILES[fault]
+    path = tmp_path / "tickets.csv"
+    path.write_text(content)
+    answer = featloom("memory", path, "--target", "escalated", "--out", tmp_path / "run")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == f"featloom: {path}{words}\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_bad_row_can_be_skipped(featloom, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + ROWS + "login,free\n")
+    answer = featloom(
+        "memory", path, "--target", "escalated", "--on-bad-row", "skip", "--strategy", "grid"
+    )
+    assert answer.code == 0
+    assert "1 row" in answer.err
+
+
+def test_no_target_no_search(featloom, tickets):
+    answer = featloom("memory", tickets)
+    assert (answer.code, answer.err) == (
+        1,
+        f"featloom: {tickets}: no classes; name the column that holds them by --target: "
+        "area, plan, channel, language, escalated\n",
+    )
+
+
+def test_a_class_seen_once_is_told_where_folds_are_made(featloom, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + "login,team,maybe\n" + ROWS)
+    test = tmp_path / "test.csv"
+    test.write_text(HEADER + ROWS)
+    asked = ("memory", path, "--target", "escalated", "--test", test, "--strategy", "grid")
+    answer = featloom(*asked)
+    assert (answer.code, answer.err) == (
+        1,
+        "featloom: class 'maybe' has 1 row outside the test part, too few for 5 folds; "
+        "give fewer folds, or a validation part in their place\n",
+    )
+    assert featloom(*asked, "--valid", test).code == 0
+
+
+def test_more_neighbours_than_cases_is_no_fault(featloom, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + ROWS)
+    answer = featloom(
+        "memory", path, "--target", "escalated", "--strategy", "grid", "--ks", "1,999", "--json"
+    )
+    assert (answer.code, answer.err) == (0, "")
+    assert json.loads(answer.out)["memory"][0]["curves"][0]["k"] == [1, 999]
+
+
+def test_columns_that_never_change_leave_the_most_frequent_class(featloom, tmp_path):
+    """All weights but "none" are zero."""
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + "login,free,yes\n" * 20 + "login,free,no\n" * 60)
+    answer = featloom("memory", path, "--target", "escalated", "--json")
+    assert answer.code == 0
+    result = json.loads(answer.out)
+    assert result["test_score"] == 0.75
+    assert not result["significant"]
+
+
+WORDS = {
+    ("--strategy", "magic"): "no strategy 'magic'; there are guided, local, genetic, forward",
+    ("--over", "all"): "over is 'all'; it can be 'together', 'features', 'parameters'",
+    ("--ks", "1,two"): "ks is '1,two'; whole numbers with commas are expected: 1,3,5",
+    ("--ks", "0"): "k is 0; it must be a whole number of at least 1",
+    ("--ks", "3,3"): "ks must name at least one k, and none twice",
+    ("--vote", "loud"): "vote is 'loud'; it can be 'count', 'inverse_distance'",
+    ("--threshold", "0"): "mvdm_threshold is 0; it must be a whole number of at least 1",
+    ("--compat", "weka"): "compat is 'weka'; it can be timbl or none",
+    ("--budget", "soon"): "budget 'soon' is neither a number of evaluations nor a time",
+    ("--folds", "1"): "folds must be at least 2, not 1",
+    ("--groups", "customer"): "no column 'customer'; there are area, plan",
+    ("--target", "late"): "no column 'late'; there are area, plan",
+}
+
+
+@pytest.mark.parametrize("typed", WORDS)
+def test_a_wrong_option_is_told_in_one_line(featloom, tickets, tmp_path, typed):
+    asked = {"--target": "escalated", typed[0]: typed[1]}
+    words = [word for pair in asked.items() for word in pair]
+    answer = featloom("memory", tickets, *words, "--out", tmp_path / "run")
+    assert (answer.code, answer.out) == (1, "")
+    assert WORDS[typed] in answer.err
+    assert answer.err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_part_with_other_columns_is_told_by_its_file(featloom, tickets, tmp_path):
+    other = tmp_path / "test.csv"
+    other.write_text("area,escalated\nlogin,yes\nexport,no\nlogin,no\n")
+    answer = featloom("memory", tickets, "--target", "escalated", "--test", other)
+    assert (answer.code, answer.err) == (
+        1,
+        f"featloom: {other}: no column 'plan', which {tickets} has; there are area\n",
+    )
+
+
+def test_a_journal_of_other_data_is_refused_and_kept(featloom, tickets, tmp_path):
+    run = tmp_path / "run"
+    asked = ("--target", "escalated", "--strategy", "grid", "--folds", "2", "--out", run, "--quiet")
+    assert featloom("memory", tickets, *asked).code == 0
+    journal = (run / "search.journal").read_bytes()
+    other = tmp_path / "other.csv"
+    other.write_text(tickets.read_text() + "login,free,mail,en,yes\n" * 5)
+    answer = featloom("memory", other, *asked)
+    assert answer.code == 1
+    assert f"journal {run / 'search.journal'} was made from other data" in answer.err
+    assert (run / "search.journal").read_bytes() == journal
+
+
+def test_a_sparse_matrix_is_not_for_a_memory(featloom, tmp_path):
+    path = tmp_path / "rows.svmlight"
+    path.write_text("1 1:1 3:1\n-1 2:1\n" * 5)
+    answer = featloom("memory", path)
+    assert (answer.code, answer.err) == (
+        1,
+        f"featloom: {path}: a sparse matrix; memory-based learning compares the columns of a "
+        "table\n",
+    )
+
+
+def test_options_for_files_are_refused_for_a_corpus(featloom, data_folder, tickets):
+    answer = featloom("memory", "ppattach", "--folds", "5")
+    assert "--folds is for data without a validation part; corpus 'ppattach' has one" in answer.err
+    train = Path(data_folder) / "dimin" / "dimin.train"
+    answer = featloom("memory", "dimin", "--test", train)
+    assert answer.err == "featloom: --test is for files, and 'dimin' is a corpus\n"

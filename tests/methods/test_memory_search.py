@@ -1,0 +1,326 @@
+"""Searching features, metrics and parameters of a memory-based learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featloom import MemoryClassifier, MemorySearch, NominalTable
+from featloom.counts.values import WEIGHTS
+from featloom.errors import InputError
+from featloom.evaluation.folds import make_folds, splits
+from featloom.learners.comparison import MODES
+from featloom.methods.memory_search.evaluation import FitEvaluation
+from featloom.methods.memory_search.search import STRATEGIES
+from featloom.methods.memory_search.settings import Setting, SettingSpace
+
+NAMES = ["focus", "left", "right", "noise"]
+# What keeps each strategy short.
+OPTIONS = {"genetic": {"population": 6, "generations": 6}}
+BUDGET = {"optuna": 15, "guided": 25, "local": 25}
+
+
+def letters(n=150, seed=0):
+    """The right-hand letter decides about "c"; some noise; classes met in no sorted order."""
+    rng = np.random.default_rng(seed)
+    X = np.array(list("ckgszt"), dtype=object)[rng.integers(0, 6, (n, 4))]
+    soft = (X[:, 0] == "c") & np.isin(X[:, 2], ["s", "z"])
+    y = np.where(soft, "S", np.char.upper(X[:, 0].astype(str)))
+    y = np.where(rng.random(n) < 0.15, "Z", y)
+    return pd.DataFrame(X, columns=NAMES), y
+
+
+X, Y = letters()
+X_VALID, Y_VALID = letters(80, seed=1)
+
+
+def searching(strategy="genetic", **parameters):
+    options = OPTIONS.get(strategy)
+    chosen = {"ks": (1, 3), "budget": BUDGET.get(strategy), "options": options, "random_state": 0}
+    return MemorySearch(strategy=strategy, **(chosen | parameters))
+
+
+def assert_best_is_of_the_space(search, ks=(1, 3), weights=WEIGHTS):
+    best = search.best_setting_
+    assert best["k"] in ks
+    assert best["weights"] in weights
+    assert list(best["modes"]) == NAMES
+    assert set(best["modes"].values()) <= set(MODES)
+    assert set(best["modes"].values()) != {"ignore"}
+
+
+@pytest.mark.parametrize("compat", [None, "timbl"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_score_of_the_best_setting_is_that_of_a_classifier_set_to_it(strategy, compat):
+    parameters = {"weights": ("none", "gain_ratio"), "compat": compat}
+    search = searching(strategy, **parameters).fit(X, Y, X_VALID, Y_VALID)
+    assert_best_is_of_the_space(search, weights=("none", "gain_ratio"))
+    best = search.best_setting_
+    learner = MemoryClassifier(
+        k=best["k"], weights=best["weights"], metric=best["modes"], compat=compat
+    ).fit(X, Y)
+    assert search.best_score_ == pytest.approx(learner.score(X_VALID, Y_VALID), abs=1e-12)
+    assert search.predict(X_VALID).tolist() == learner.predict(X_VALID).tolist()
+    assert search.predict_proba(X_VALID).tolist() == learner.predict_proba(X_VALID).tolist()
+
+
+def test_every_score_of_the_history_is_that_of_a_classifier():
+    search = searching("genetic", vote="inverse_linear", mvdm_threshold=2, budget=12)
+    search.fit(X, Y, X_VALID, Y_VALID)
+    for evaluation in search.history_:
+        for k, score in evaluation.result["scores"]:
+            metric = [evaluation.candidate[name] for name in NAMES]
+            learner = MemoryClassifier(
+                k=k, weights=evaluation.candidate["weights"], metric=metric, compat="timbl",
+                vote="inverse_linear", mvdm_threshold=2,
+            )  # fmt: skip
+            assert score == pytest.approx(learner.fit(X, Y).score(X_VALID, Y_VALID), abs=1e-12)
+
+
+def test_without_validation_data_the_score_is_that_of_cross_validation():
+    search = searching("genetic", cv=3, budget=15, random_state=4).fit(X, Y)
+    best = search.best_setting_
+    right = 0
+    fold_of = make_folds(np.unique(Y, return_inverse=True)[1], n_folds=3, seed=4)
+    for train, held_out in splits(fold_of):
+        learner = MemoryClassifier(
+            k=best["k"], weights=best["weights"], metric=best["modes"], compat="timbl"
+        ).fit(X.iloc[train], Y[train])
+        right += (learner.predict(X.iloc[held_out]) == Y[held_out]).sum()
+    assert search.best_score_ == pytest.approx(right / len(Y), abs=1e-12)
+
+
+def test_ties_are_settled_as_the_classifier_settles_them():
+    # Of classes that are equally frequent the one met first wins, not the first of the alphabet.
+    train, valid = [["c"], ["c"], ["k"], ["k"]], [["c"], ["k"], ["?"]]
+    search = MemorySearch(strategy="grid", ks=(1,), compat=None)
+    search.fit(train, ["Z", "A", "Z", "A"], valid, ["Z", "Z", "Z"])
+    assert search.best_score_ == search.score(valid, ["Z", "Z", "Z"]) == 1.0
+
+
+def test_every_setting_is_tried_by_the_exhaustive_search_and_none_is_better():
+    found = searching("exhaustive", weights=("none", "chi_squared")).fit(X, Y, X_VALID, Y_VALID)
+    assert len(found.history_) == 2 * (3**4 - 1)
+    assert found.best_score_ == max(e.score for e in found.history_)
+    for strategy in STRATEGIES:
+        other = searching(strategy, weights=("none", "chi_squared"))
+        assert other.fit(X, Y, X_VALID, Y_VALID).best_score_ <= found.best_score_
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_same_seed_gives_the_same_history_with_any_number_of_threads(strategy):
+    runs = [
+        searching(strategy, n_jobs=jobs, random_state=3).fit(X, Y, X_VALID, Y_VALID)
+        for jobs in (None, 2)
+    ]
+    histories = [[(e.candidate, e.result) for e in run.history_] for run in runs]
+    assert histories[0] == histories[1]
+    assert runs[0].best_setting_ == runs[1].best_setting_
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_weighting_with_its_modes_is_evaluated_once_ever(strategy, tmp_path, monkeypatch):
+    calls = []
+    evaluate = FitEvaluation.__call__
+
+    def counted(self, candidate):
+        calls.append(tuple(candidate.items()))
+        return evaluate(self, candidate)
+
+    monkeypatch.setattr(FitEvaluation, "__call__", counted)
+    path = tmp_path / "search.journal"
+    first = searching(strategy, journal=path).fit(X, Y, X_VALID, Y_VALID)
+    assert len(calls) == len(set(calls)) == len(first.history_)
+    again = searching(strategy, journal=path).fit(X, Y, X_VALID, Y_VALID)
+    assert len(calls) == len(first.history_)
+    assert again.history_.replayed == len(again.history_)
+    assert again.best_setting_ == first.best_setting_
+    # Another strategy finds there what it shares with the first.
+    searching("grid", journal=path).fit(X, Y, X_VALID, Y_VALID)
+    assert len(calls) == len(set(calls))
+
+
+def test_the_trajectory_never_falls_and_ends_at_the_best_of_all_ks():
+    search = searching("local").fit(X, Y, X_VALID, Y_VALID)
+    assert len(search.trajectory_) == len(search.history_)
+    assert search.trajectory_ == sorted(search.trajectory_)
+    assert search.trajectory_[-1] == search.best_score_
+
+
+def test_a_journal_of_other_data_or_another_search_is_refused(tmp_path):
+    path = tmp_path / "search.journal"
+    searching("grid", journal=path).fit(X, Y, X_VALID, Y_VALID)
+    with pytest.raises(InputError, match=r"was made from other data \(fingerprint \w+, not \w+\)"):
+        searching("grid", journal=path).fit(X, Y[::-1], X_VALID, Y_VALID)
+    with pytest.raises(InputError, match="was made from other data"):
+        searching("grid", journal=path).fit(X, Y, X_VALID[::-1], Y_VALID)
+    with pytest.raises(InputError, match="was made from other data"):
+        searching("grid", journal=path).fit(X, Y)
+    for other in ({"ks": (1, 5)}, {"vote": "inverse_distance"}, {"compat": None}):
+        with pytest.raises(InputError, match="was made by another search"):
+            searching("grid", journal=path, **other).fit(X, Y, X_VALID, Y_VALID)
+    # Another seed is another set of folds.
+    path = tmp_path / "folds.journal"
+    searching("grid", journal=path, cv=2).fit(X, Y)
+    with pytest.raises(InputError, match="was made from other data"):
+        searching("grid", journal=path, cv=2, random_state=1).fit(X, Y)
+
+
+def test_over_features_searches_modes_alone():
+    search = searching("exhaustive", over="features").fit(X, Y, X_VALID, Y_VALID)
+    assert len(search.history_) == 3**4 - 1
+    assert {e.candidate["weights"] for e in search.history_} == {"gain_ratio"}
+    assert search.best_setting_["k"] == 1
+
+
+@pytest.mark.parametrize("strategy", ["genetic", "exhaustive"])
+def test_over_parameters_treats_all_features_alike(strategy):
+    search = searching(strategy, over="parameters").fit(X, Y, X_VALID, Y_VALID)
+    assert len(search.history_) == len(WEIGHTS) * 2
+    for evaluation in search.history_:
+        assert len({evaluation.candidate[name] for name in NAMES}) == 1
+
+
+def test_together_is_at_least_as_good_as_each_alone_when_all_is_tried():
+    alone = [
+        searching("exhaustive", over=over).fit(X, Y, X_VALID, Y_VALID).best_score_
+        for over in ("features", "parameters")
+    ]
+    together = searching("exhaustive").fit(X, Y, X_VALID, Y_VALID)
+    assert together.best_score_ >= max(alone)
+    assert together.best_setting_["modes"]["noise"] == "ignore"
+
+
+def test_groups_are_not_split_between_folds():
+    # Every document is one case eight times over; split, a memory would know it by heart.
+    rng = np.random.default_rng(0)
+    documents = np.repeat(np.arange(20), 8)
+    cases = rng.integers(0, 3, (20, 8)).astype(str)[documents]
+    classes = rng.integers(0, 2, 20)[documents]
+    parameters = {"ks": (1,), "weights": ("none",), "modes": ("overlap",), "cv": 4}
+    split = searching("grid", **parameters).fit(cases, classes)
+    whole = searching("grid", **parameters).fit(cases, classes, groups=documents)
+    assert split.best_score_ == 1.0
+    assert whole.best_score_ < 0.9
+
+
+def test_a_class_or_a_value_that_only_the_validation_data_has_is_simply_never_right():
+    unheard = pd.DataFrame([["?"] * 4], columns=NAMES)
+    search = searching("grid").fit(X, Y, pd.concat([unheard, X]), ["?", *Y])
+    assert 0 < search.best_score_ <= len(Y) / (len(Y) + 1)
+
+
+def test_a_class_seen_once_does_not_stand_in_the_way_of_cross_validation():
+    classes = [*Y[:-1], "once"]
+    search = searching("grid", cv=3).fit(X, classes)
+    assert "once" in search.classes_
+    assert search.best_score_ <= (len(Y) - 1) / len(Y)
+
+
+def test_tables_carry_their_labels():
+    def columns(frame):
+        return {name: frame[name].tolist() for name in NAMES}
+
+    train = NominalTable.from_columns(columns(X), labels=Y.tolist())
+    valid = NominalTable.from_columns(columns(X_VALID), labels=Y_VALID.tolist())
+    expected = searching("grid").fit(X, Y, X_VALID, Y_VALID)
+    bare = NominalTable.from_columns(columns(X))
+    for search in (
+        searching("grid").fit(train, X_valid=valid),
+        searching("grid").fit(bare, Y, valid),
+        searching("grid").fit(train, X_valid=NominalTable.from_columns(columns(X_VALID)),
+                              y_valid=Y_VALID),
+    ):  # fmt: skip
+        assert search.best_score_ == expected.best_score_
+        assert search.best_setting_ == expected.best_setting_
+
+
+def test_where_only_a_column_that_says_nothing_is_left_the_most_frequent_class_is_the_answer():
+    noise = np.random.default_rng(0).integers(0, 40, (60, 2)).astype(str)
+    cases = np.column_stack([np.full(60, "same"), noise])
+    classes = np.where(np.arange(60) % 4, "often", "seldom")
+    search = MemorySearch(
+        strategy="exhaustive", over="features", cv=2, modes=("ignore", "overlap"), compat=None
+    ).fit(cases, classes)
+    assert search.best_setting_["modes"] == {"x0": "overlap", "x1": "ignore", "x2": "ignore"}
+    assert search.best_score_ == 0.75
+    assert set(search.predict(cases)) == {"often"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (
+            {"strategy": "magic"},
+            "strategy is 'magic'; it can be 'guided', 'local', 'genetic', 'forward', 'backward', "
+            "'grid', 'exhaustive', 'optuna'",
+        ),
+        ({"over": "all"}, "over is 'all'; it can be 'together', 'features', 'parameters'"),
+        ({"ks": ()}, "ks must name at least one k, and none twice"),
+        ({"ks": (1, 1)}, "ks must name at least one k, and none twice"),
+        ({"ks": (0,)}, "k is 0; it must be a whole number of at least 1"),
+        ({"ks": ("3",)}, "k is '3'; it must be a whole number of at least 1"),
+        ({"ks": (1.5,)}, "k is 1.5; it must be a whole number of at least 1"),
+        (
+            {"weights": ("gain",)},
+            "weights holds 'gain'; there are 'none', 'gain_ratio', 'information_gain', "
+            "'chi_squared', 'shared_variance'",
+        ),
+        ({"modes": ("ignore",)}, "modes offers nothing but 'ignore'; nothing is left to compare"),
+        ({"modes": ()}, "modes must name at least one of 'ignore', 'overlap', 'mvdm'"),
+        ({"vote": "x"}, "vote is 'x'; it can be 'count', 'inverse_distance', 'inverse_linear', "
+                        "'exponential'"),
+        ({"compat": "weka"}, "compat is 'weka'; it can be 'timbl' or None"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_a_sentence(wrong, words):
+    with pytest.raises(InputError) as error:
+        MemorySearch(**wrong).fit(X, Y, X_VALID, Y_VALID)
+    assert str(error.value) == words
+
+
+def test_options_that_a_strategy_does_not_have_are_named():
+    with pytest.raises(InputError, match=r"options of strategy 'genetic': .*'speed'"):
+        MemorySearch(strategy="genetic", options={"speed": 3}).fit(X, Y)
+
+
+def test_validation_labels_must_be_as_many_as_the_cases():
+    with pytest.raises(InputError, match="y_valid has 1 labels, X_valid has 80 rows"):
+        searching("grid").fit(X, Y, X_VALID, ["K"])
+    with pytest.raises(InputError, match="X_valid carries no labels, and y_valid is None"):
+        searching("grid").fit(X, Y, X_VALID)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("offered", [("ignore", "mvdm"), ("overlap", "mvdm"), ("mvdm",)])
+def test_a_strategy_keeps_to_the_modes_that_are_offered(strategy, offered):
+    search = searching(strategy, modes=offered, weights=("none", "gain_ratio"))
+    if strategy == "forward" and "ignore" not in offered:
+        with pytest.raises(InputError) as error:
+            search.fit(X, Y, X_VALID, Y_VALID)
+        words = "strategy 'forward' begins with no feature; modes must offer 'ignore'"
+        assert str(error.value) == words
+        return
+    search.fit(X, Y, X_VALID, Y_VALID)
+    for evaluation in search.history_:
+        assert {evaluation.candidate[name] for name in NAMES} <= set(offered)
+
+
+def test_columns_may_have_the_names_of_parameters():
+    frame = X.rename(columns={"focus": "k", "left": "weights", "right": "mode of k"})
+    search = searching("genetic", budget=10).fit(frame, Y, X_VALID.set_axis(frame.columns, axis=1),
+                                                 Y_VALID)  # fmt: skip
+    assert list(search.best_setting_["modes"]) == ["k", "weights", "mode of k", "noise"]
+    space = SettingSpace(frame.columns.tolist())
+    assert len(set(space.mode_choices())) == 4
+    chosen = ("ignore", "overlap", "mvdm", "mvdm")
+    assert space.modes_of(space.candidate("none", chosen, k=3)) == chosen
+
+
+def test_a_setting_is_written_in_short():
+    setting = Setting(3, "none", ("mvdm", "ignore"))
+    assert setting.short() == "k=3 none M –"
+    assert setting.as_dict(["a", "b"]) == {
+        "k": 3, "weights": "none", "modes": {"a": "mvdm", "b": "ignore"},
+    }  # fmt: skip
