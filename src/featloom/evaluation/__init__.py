@@ -1,7 +1,15 @@
-"""Honest numbers: folds, metrics, paired tests, and the choice among candidates."""
+"""Honest numbers: folds, metrics, chunks, paired tests, and the choice among candidates."""
 
 from __future__ import annotations
 
+from featloom.evaluation.chunks import (
+    chunk_counts,
+    chunk_f1,
+    chunk_report,
+    chunk_type_counts,
+    label_codes,
+    token_counts,
+)
 from featloom.evaluation.folds import given_folds, make_folds, splits
 from featloom.evaluation.metrics import (
     accuracy,
@@ -29,11 +37,16 @@ __all__ = [
     "accuracy",
     "accuracy_of_counts",
     "bootstrap_interval",
+    "chunk_counts",
+    "chunk_f1",
+    "chunk_report",
+    "chunk_type_counts",
     "class_counts",
     "correct_counts",
     "f1",
     "f1_of_counts",
     "given_folds",
+    "label_codes",
     "log_loss",
     "macro_f1",
     "macro_f1_of_counts",
@@ -46,4 +59,5 @@ __all__ = [
     "per_class",
     "positive_counts",
     "splits",
+    "token_counts",
 ]

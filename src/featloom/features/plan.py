@@ -1,8 +1,9 @@
 """A plan: what features are made of a row, written down so that it can be kept and shared.
 
-A plan names derived columns and features (atomic ones and conjunctions).  Applied to a table or
-a matrix it gives a matrix with one column a feature.  It is the currency between methods: what
-one finds another can use, and a model carries it.
+A plan names derived columns, features (atomic ones and conjunctions) and templates (all features
+of some places).  Applied to a table or a matrix its features give a matrix with one column each;
+its templates are for taggers and parsers.  It is the currency between methods: what one finds
+another can use, and a model carries it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
+from featloom.features.template import Template
 
 
 @dataclass(frozen=True)
 class FeaturePlan:
-    """Derived columns and features.
+    """Derived columns, features and templates.
 
     Examples
     --------
@@ -35,8 +37,9 @@ class FeaturePlan:
     True
     """
 
-    features: tuple[Feature, ...]
+    features: tuple[Feature, ...] = ()
     derived: tuple[dict, ...] = field(default=())
+    templates: tuple[Template, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -45,11 +48,7 @@ class FeaturePlan:
     def apply(self, data: NominalTable | FeatureMatrix) -> FeatureMatrix:
         """The plan's features of each row; a part that the data never shows never holds."""
         if isinstance(data, NominalTable):
-            for spec in self.derived:
-                from featloom.data.columns import derive
-
-                data = derive(data, spec)
-            data = FeatureMatrix.from_table(data)
+            data = FeatureMatrix.from_table(self.derive(data))
         elif self.derived:
             raise InputError("the plan derives columns: it needs a table, not a matrix of features")
         number = {name: j for j, name in enumerate(data.names)}
@@ -62,6 +61,14 @@ class FeaturePlan:
         trie = ConjunctionTrie(padded(conjunctions), n_features=n_features + 1, supports=supports)
         return feature_matrix(*trie.rows(data.indptr, data.indices), self.features, like=data)
 
+    def derive(self, table: NominalTable) -> NominalTable:
+        """The table with the plan's derived columns."""
+        from featloom.data.columns import derive
+
+        for spec in self.derived:
+            table = derive(table, spec)
+        return table
+
     def to_json(self) -> str:
         """The plan as JSON text."""
         features = [
@@ -71,15 +78,16 @@ class FeaturePlan:
             }
             for feature in self.features
         ]
-        return json.dumps(
-            {"plan": 1, "derived": list(self.derived), "features": features}, ensure_ascii=False
-        )
+        templates = [
+            {"places": [list(place) for place in t.places], "kind": t.kind, "name": t.name}
+            for t in self.templates
+        ]
+        content = {"plan": 1, "derived": list(self.derived), "features": features}
+        return json.dumps(content | {"templates": templates}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> FeaturePlan:
         """The plan that :meth:`to_json` wrote."""
-        from featloom.features.template import Template
-
         try:
             content = json.loads(text)
             if content["plan"] != 1:
@@ -91,7 +99,15 @@ class FeaturePlan:
                 )
                 for entry in content["features"]
             )
-            return cls(features, tuple(content["derived"]))
+            templates = tuple(
+                Template(
+                    tuple((str(c), int(o)) for c, o in entry["places"]),
+                    str(entry["kind"]),
+                    str(entry["name"]),
+                )
+                for entry in content.get("templates", ())
+            )
+            return cls(features, tuple(content["derived"]), templates)
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(f"not a feature plan: {error}") from None
 

@@ -1,0 +1,113 @@
+"""Sentences in memory: lists of tokens, each a tuple of symbols, become a table and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from featloom.data.encoding import encode
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+
+
+def table_of_sentences(
+    sentences: Any, labels: Any = None, *, columns: Sequence[str] | None = None
+) -> NominalTable:
+    """A table of sentences.
+
+    Parameters
+    ----------
+    sentences : a NominalTable with sequence bounds; or a list of sentences, a sentence being a
+        list of tokens and a token a tuple of symbols, or one symbol.
+    labels : for each sentence a list of labels; None: those the table carries, or none.
+    columns : names of the columns; default those of the table, else "0", "1", … as in CRF++.
+
+    Examples
+    --------
+    >>> table = table_of_sentences([[("Time", "NN"), ("flies", "VBZ")], [("Stop", "VB")]],
+    ...                            [["B-NP", "B-VP"], ["B-VP"]])
+    >>> table.columns, table.sequence_bounds.tolist(), table.classes
+    (('0', '1'), [0, 2, 3], ('B-NP', 'B-VP'))
+    """
+    if isinstance(sentences, NominalTable):
+        table = sentences
+        if table.sequence_bounds is None:
+            table = replace(table, sequence_bounds=np.array([0, len(table)], dtype=np.int64))
+    else:
+        table = _encoded(sentences, columns)
+    if columns is not None and tuple(columns) != table.columns:
+        raise InputError(
+            f"sentences have columns {', '.join(table.columns)}, not {', '.join(columns)}"
+        )
+    return table if labels is None else _labelled(table, labels)
+
+
+def split_labels(values: np.ndarray, bounds: np.ndarray) -> list[list[Any]]:
+    """One list a sentence.
+
+    >>> split_labels(np.array(["B", "I", "B"], dtype=object), np.array([0, 2, 3]))
+    [['B', 'I'], ['B']]
+    """
+    everything = values.tolist()
+    return [everything[bounds[i] : bounds[i + 1]] for i in range(len(bounds) - 1)]
+
+
+def _encoded(sentences: Any, columns: Sequence[str] | None) -> NominalTable:
+    if isinstance(sentences, str):
+        raise InputError("sentences is one text; a list of sentences is expected")
+    bounds = [0]
+    tokens: list[tuple[Any, ...]] = []
+    for number, sentence in enumerate(sentences):
+        if isinstance(sentence, str):
+            raise InputError(f"sentence {number} is a text; a list of tokens is expected")
+        try:
+            tokens += [(token,) if isinstance(token, str) else tuple(token) for token in sentence]
+        except TypeError:
+            raise InputError(
+                f"a token of sentence {number} is neither a symbol nor a tuple of symbols"
+            ) from None
+        bounds.append(len(tokens))
+    width = len(tokens[0]) if tokens else len(columns or ())
+    for place, token in enumerate(tokens):
+        if len(token) != width:
+            number = int(np.searchsorted(bounds, place, side="right")) - 1
+            raise InputError(
+                f"token {place - bounds[number]} of sentence {number} has {len(token)} columns, "
+                f"{width} expected"
+            )
+    names = tuple(columns) if columns is not None else tuple(str(j) for j in range(width))
+    if len(names) != width:
+        raise InputError(f"tokens have {width} columns, {len(names)} expected")
+    encoded = [encode([_text(token[j]) for token in tokens]) for j in range(width)]
+    codes = np.empty((len(tokens), width), dtype=np.int32, order="F")
+    for j, (column, _) in enumerate(encoded):
+        codes[:, j] = column
+    vocabularies = tuple(vocabulary for _, vocabulary in encoded)
+    return NominalTable(
+        names, codes, vocabularies, sequence_bounds=np.array(bounds, dtype=np.int64)
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _labelled(table: NominalTable, labels: Any) -> NominalTable:
+    assert table.sequence_bounds is not None
+    lengths = np.diff(table.sequence_bounds)
+    if len(labels) != len(lengths):
+        raise InputError(f"{len(labels)} lists of labels for {len(lengths)} sentences")
+    for number, (given, length) in enumerate(zip(labels, lengths, strict=True)):
+        if isinstance(given, str):
+            raise InputError(f"the labels of sentence {number} are a text; a list is expected")
+        if len(given) != length:
+            raise InputError(f"sentence {number} has {length} tokens and {len(given)} labels")
+    codes, classes = encode([_text(label) for given in labels for label in given])
+    missing = np.flatnonzero(codes == 0)
+    if len(missing):
+        number = int(np.searchsorted(table.sequence_bounds, missing[0], side="right")) - 1
+        raise InputError(f"a token of sentence {number} has no label")
+    return replace(table, labels=codes - np.int32(1), classes=classes)

@@ -1,0 +1,329 @@
+"""Log-linear sequence models over numbered features: training, tagging, probabilities.
+
+The three models and the mathematics stand in :mod:`featloom.kernels.sequence`.  Here are the
+arrays they need, the passes, and the threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from featloom.errors import InputError
+from featloom.kernels import decoding
+from featloom.kernels import sequence as kernel
+
+KINDS = {"maxent": kernel.MAXENT, "memm": kernel.MEMM, "crf": kernel.CRF}
+_BLOCK = 256  # sentences that are tagged in one go
+# A step adds up the gradients of its tokens: with many more than this it goes much too far.
+_STEP_TOKENS = 1500
+_STRETCH = 1000  # longer sentences are learned in stretches of so many tokens
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceData:
+    """Sentences as numbers: bounds, features of tokens and of label pairs, gold labels.
+
+    ``pair_features`` has a column of zeros (the feature that always holds) and one for each
+    template that looks at a label pair together with observations.
+    """
+
+    bounds: np.ndarray
+    features: np.ndarray
+    pair_features: np.ndarray
+    labels: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, bounds, features, labels=None, pair_features=None) -> SequenceData:
+        """With the plain label pair alone unless more is given."""
+        always = np.zeros((len(features), 1), dtype=np.int32)
+        if pair_features is not None and pair_features.shape[1]:
+            # Number 0 is the feature that always holds.
+            always = np.hstack([always, np.where(pair_features >= 0, pair_features + 1, -1)])
+        return cls(
+            np.asarray(bounds, dtype=np.int64),
+            np.ascontiguousarray(features, dtype=np.int32),
+            np.ascontiguousarray(always, dtype=np.int32),
+            None if labels is None else np.asarray(labels, dtype=np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def take(self, sentences: np.ndarray) -> SequenceData:
+        """Some of the sentences, in the order given."""
+        begin, end = self.bounds[sentences], self.bounds[sentences + 1]
+        lengths = end - begin
+        bounds = np.concatenate(([0], np.cumsum(lengths)))
+        rows = np.repeat(begin - bounds[:-1], lengths) + np.arange(bounds[-1])
+        labels = None if self.labels is None else self.labels[rows]
+        return SequenceData(bounds, self.features[rows], self.pair_features[rows], labels)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained.
+
+    Parameters
+    ----------
+    passes : over the sentences.
+    average : the weights are the mean of those after the last so many passes.
+    batch : sentences a step, or fewer where these have more than 1,500 tokens; a text that was
+        never cut into sentences is learned in stretches of 1,000 tokens.
+    rate : learning rate at the start.
+    c2 : L2 penalty c2 |w|² of the whole data, as in crfsuite.
+    seed : of the order of the sentences.
+    """
+
+    passes: int = 10
+    average: int = 5
+    batch: int = 32
+    rate: float = 0.1
+    c2: float = 1.0
+    seed: int = 0
+
+
+@dataclass(eq=False)
+class SequenceModel:
+    """Weights of a maximum-entropy model, a MEMM or a CRF.
+
+    ``weights`` is (features, width) and ``pair_weights`` (pair features, labels, width), width
+    being the number of labels rounded up to eight.
+    """
+
+    kind: str
+    n_labels: int
+    weights: np.ndarray
+    pair_weights: np.ndarray
+    losses: list[float] = field(default_factory=list)
+
+    @classmethod
+    def zeros(cls, kind: str, n_labels: int, n_features: int, n_pair_features: int = 1):
+        """A model that knows nothing yet."""
+        if kind not in KINDS:
+            raise InputError(f"model is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
+        width = -(-n_labels // 8) * 8
+        return cls(
+            kind,
+            n_labels,
+            np.zeros((n_features, width), dtype=np.float32),
+            np.zeros((n_pair_features, n_labels, width), dtype=np.float32),
+        )
+
+    def train(
+        self,
+        data: SequenceData,
+        how: Training,
+        *,
+        threads: int = 1,
+        on_pass: Callable[[int, float], bool | None] | None = None,
+    ) -> SequenceModel:
+        """Train on sentences, from the weights as they are.
+
+        ``on_pass(passes done, loss)`` is called after each pass; True ends the training there.
+        """
+        passes = _Passes(self, data, how, threads)
+        sums = np.zeros_like(self.weights), np.zeros_like(self.pair_weights)
+        n_summed = 0
+        for number in range(how.passes):
+            loss = passes.run(number)
+            self.losses.append(loss)
+            ended = on_pass is not None and bool(on_pass(number + 1, loss))
+            if number >= how.passes - how.average or ended:
+                sums[0][...] += self.weights
+                sums[1][...] += self.pair_weights
+                n_summed += 1
+            if ended:
+                break
+        if n_summed:
+            self.weights[...] = sums[0] / np.float32(n_summed)
+            self.pair_weights[...] = sums[1] / np.float32(n_summed)
+        return self
+
+    def tag(self, data: SequenceData, *, threads: int = 1, allowed=None) -> np.ndarray:
+        """The best label of every token, the labels of a sentence together."""
+        path = np.zeros(len(data.features), dtype=np.int32)
+        allowed = np.empty((0, 0), dtype=np.bool_) if allowed is None else allowed
+
+        def block(first: int) -> None:
+            decoding.tag_sentences(
+                KINDS[self.kind], first, min(first + _BLOCK, len(data)), data.bounds,
+                data.features, data.pair_features, self.weights, self.pair_weights,
+                self.n_labels, allowed, path,
+            )  # fmt: skip
+
+        _in_threads(block, range(0, len(data), _BLOCK), threads)
+        return path
+
+    def probabilities(self, data: SequenceData, *, threads: int = 1) -> np.ndarray:
+        """P(label) of every token, given the whole sentence: (tokens, labels)."""
+        shares = np.zeros((len(data.features), self.weights.shape[1]), dtype=np.float32)
+
+        def block(first: int) -> None:
+            decoding.marginals(
+                KINDS[self.kind], first, min(first + _BLOCK, len(data)), data.bounds,
+                data.features, data.pair_features, self.weights, self.pair_weights,
+                self.n_labels, shares,
+            )  # fmt: skip
+
+        _in_threads(block, range(0, len(data), _BLOCK), threads)
+        return shares[:, : self.n_labels]
+
+    def best_paths(self, data: SequenceData, n: int) -> list[list[tuple[float, np.ndarray]]]:
+        """For each sentence its ``n`` best label sequences, with their log probability."""
+        if n < 1:
+            raise InputError(f"n is {n}; it must be at least 1")
+        found = []
+        for begin, end in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+            if begin == end:
+                found.append([(0.0, np.empty(0, dtype=np.int32))])
+                continue
+            scores, paths = decoding.best_paths_of(
+                KINDS[self.kind], begin, end, data.features, data.pair_features, self.weights,
+                self.pair_weights, self.n_labels, n,
+            )  # fmt: skip
+            found.append(list(zip(scores.tolist(), paths, strict=True)))
+        return found
+
+    def copy(self) -> SequenceModel:
+        return replace(
+            self,
+            weights=self.weights.copy(),
+            pair_weights=self.pair_weights.copy(),
+            losses=list(self.losses),
+        )
+
+
+class _Passes:
+    """Passes over one set of sentences, with the room they work in."""
+
+    def __init__(self, model: SequenceModel, data: SequenceData, how: Training, threads: int):
+        if data.labels is None:
+            raise InputError("sentences without labels cannot be learned from")
+        self.model, self.data, self.how = model, data, how
+        self.threads = max(1, min(threads, kernel.PIECES))
+        self.bounds = _stretches(data.bounds)
+        self.lengths = np.diff(self.bounds)
+        self.random = np.random.default_rng(how.seed)
+        self.kind = KINDS[model.kind]
+        self.conditioned = model.kind == "crf" and data.pair_features.shape[1] > 1
+        self.room = -1
+
+    def run(self, number: int) -> float:
+        """One pass; gives the sum of −log P(gold)."""
+        model, data, how = self.model, self.data, self.how
+        n_sentences = len(self.lengths)
+        order = self.random.permutation(n_sentences)
+        starts = np.concatenate(([0], np.cumsum(self.lengths[order])))
+        cuts = _steps(starts, how.batch)
+        room = self._room(int(np.diff(starts[cuts]).max(initial=1)))
+        penalty = 2.0 * how.c2 / max(1, n_sentences)
+        slowing = how.rate * penalty
+        n_seen = number * n_sentences
+        losses = np.zeros(kernel.PIECES)
+        given = (self.bounds, data.features, data.pair_features, data.labels)
+        weights = (model.weights, model.pair_weights)
+        if self.threads == 1:
+            scale = kernel.train_pass(
+                self.kind, order, starts, *given, *weights, model.n_labels, cuts, how.rate,
+                slowing, penalty, n_seen, *room, losses,
+            )  # fmt: skip
+        else:
+            scale = self._run_threads(
+                order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
+            )
+        model.weights *= np.float32(scale)
+        model.pair_weights *= np.float32(scale)
+        return float(losses.sum())
+
+    def _run_threads(
+        self, order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
+    ) -> float:
+        """The same pass with its pieces shared among threads, which wait for one another."""
+        how, n = self.how, self.threads
+        barrier = threading.Barrier(n)
+        scales = np.ones(n)
+
+        def share(mine: int) -> None:
+            scale, seen = 1.0, n_seen
+            try:
+                for first, last in pairwise(cuts.tolist()):
+                    kernel.sentence_step(
+                        self.kind, first, last, mine, n, order, starts, *given, *weights,
+                        np.float32(scale), self.model.n_labels, *room, losses,
+                    )  # fmt: skip
+                    pace = kernel.pace_of(how.rate, slowing, seen)
+                    scale *= kernel.shrink_of(pace, penalty, last - first)
+                    seen += last - first
+                    barrier.wait()
+                    kernel.column_step(
+                        self.kind, first, last, mine, n, order, starts, *given, *weights,
+                        np.float32(pace / scale), self.model.n_labels, room[0], room[3],
+                    )  # fmt: skip
+                    barrier.wait()
+            except BaseException:
+                barrier.abort()
+                raise
+            scales[mine] = scale
+
+        with ThreadPoolExecutor(max_workers=n) as pool:
+            for future in [pool.submit(share, mine) for mine in range(n)]:
+                future.result()
+        return float(scales[0])
+
+    def _room(self, n_tokens: int) -> tuple[np.ndarray, ...]:
+        """Gradients of a step's tokens, tables of label pairs, forward and backward sums."""
+        if n_tokens > self.room:
+            self.room = n_tokens + n_tokens // 4
+            model, longest = self.model, int(self.lengths.max(initial=1))
+            width, pieces = model.weights.shape[1], kernel.PIECES
+            n_tables = self.room if self.conditioned else pieces
+            shape = (n_tables, model.n_labels, width)
+            self._arrays = (
+                np.zeros((self.room, width), dtype=np.float32),
+                np.zeros(shape, dtype=np.float32),
+                np.zeros(shape, dtype=np.float32),
+                np.zeros(shape, dtype=np.float32),
+                np.zeros((pieces, longest, width), dtype=np.float32),
+                np.zeros((pieces, longest, width), dtype=np.float32),
+                np.zeros((pieces, longest), dtype=np.float32),
+                np.zeros(n_tables, dtype=np.float32),
+            )
+        return self._arrays
+
+
+def _stretches(bounds: np.ndarray) -> np.ndarray:
+    """The bounds of sentences, with those of the stretches that long ones are cut into."""
+    if np.diff(bounds).max(initial=0) <= _STRETCH:
+        return bounds
+    begins = [np.arange(b, max(e, b + 1), _STRETCH) for b, e in pairwise(bounds.tolist())]
+    return np.concatenate([*begins, bounds[-1:]])
+
+
+def _steps(starts: np.ndarray, batch: int) -> np.ndarray:
+    """Where each step begins: ``batch`` sentences, or fewer where these have too many tokens."""
+    n = len(starts) - 1
+    cuts = np.append(np.arange(0, n, batch), n)
+    if np.diff(starts[cuts]).max(initial=0) <= _STEP_TOKENS:
+        return cuts
+    found = [0]
+    while found[-1] < n:
+        first = found[-1]
+        fits = int(np.searchsorted(starts, starts[first] + _STEP_TOKENS, side="right")) - 1
+        found.append(min(max(fits, first + 1), first + batch, n))
+    return np.array(found, dtype=np.int64)
+
+
+def _in_threads(work: Callable[[int], None], pieces, threads: int) -> None:
+    if threads <= 1 or len(pieces) <= 1:
+        for piece in pieces:
+            work(piece)
+        return
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        for _ in pool.map(work, pieces):
+            pass

@@ -1,0 +1,370 @@
+"""Taggers: a label for every token of a sentence, by features that templates name.
+
+Three log-linear models share features and training (see :mod:`featloom.kernels.sequence`):
+maximum entropy looks at each token alone, a MEMM also at the label before it, a CRF at all labels
+of the sentence together.  The templates are CRF++'s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from featloom.data.sentences import split_labels, table_of_sentences
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.features.expansion import TemplateExpansion, check_columns
+from featloom.features.plan import FeaturePlan
+from featloom.features.template import Template
+from featloom.formats.crfpp import TemplateLine, read_templates
+from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
+from featloom.search.workers import number_of_workers
+
+
+class SequenceTagger(BaseEstimator):
+    """A maximum-entropy model, a MEMM or a CRF over templates.
+
+    Parameters
+    ----------
+    model : "maxent", "memm" or "crf".
+    templates : a CRF++ template file (its name, its text, or a list of its lines), or
+        :class:`Template` objects; U templates look at observations, B templates at pairs of
+        labels.  The plain label pair is always part of a CRF and a MEMM.  None: every column in a
+        window of two, and pairs of neighbours.
+    plan : a :class:`FeaturePlan` with templates, and the derived columns they look at; it is
+        applied by itself to whatever is tagged.
+    passes, average, batch, rate, c2 : of the training, see :class:`Training`; the penalty is
+        c2 |w|², as in crfsuite.
+    cutoff : features seen fewer times are left out.
+    candidates : keep for each token the likeliest labels that together have this probability by
+        a maximum-entropy model, and decode among these; None: all labels.
+    patience : with validation sentences, passes without a better score before training ends; the
+        weights of the best pass are kept.
+    n_jobs : threads; they change the time and nothing else.
+    random_state : seed of the order of the sentences.
+
+    Attributes
+    ----------
+    classes_ : the labels.
+    templates_ : the templates in use.
+    n_features_ : how many features there are.
+    model_ : the weights, a :class:`SequenceModel`.
+
+    Examples
+    --------
+    >>> sentences = [[("the", "DT"), ("cat", "NN"), ("sleeps", "VBZ")],
+    ...              [("a", "DT"), ("dog", "NN"), ("barks", "VBZ")]]
+    >>> labels = [["B-NP", "I-NP", "B-VP"]] * 2
+    >>> tagger = SequenceTagger(templates=["U00:%x[0,1]", "U01:%x[-1,1]/%x[0,1]", "B"])
+    >>> tagger.fit(sentences, labels).predict([[("the", "DT"), ("fish", "NN")]])
+    [['B-NP', 'I-NP']]
+    """
+
+    def __init__(
+        self,
+        *,
+        model="crf",
+        templates=None,
+        plan=None,
+        passes=10,
+        average=5,
+        batch=32,
+        rate=0.1,
+        c2=1.0,
+        cutoff=1,
+        candidates=None,
+        patience=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.model = model
+        self.templates = templates
+        self.plan = plan
+        self.passes = passes
+        self.average = average
+        self.batch = batch
+        self.rate = rate
+        self.c2 = c2
+        self.cutoff = cutoff
+        self.candidates = candidates
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, sentences, labels=None, valid=None, valid_labels=None, start=None):
+        """Learn from sentences and their labels (None: those that a table carries).
+
+        ``valid`` sentences say when to stop (see ``patience``); ``start`` is a fitted tagger whose
+        weights are taken over where features are the same.
+        """
+        self._check_parameters()
+        table = table_of_sentences(sentences, labels)
+        if table.labels is None or len(table) == 0:
+            raise InputError("there are no labels to learn from")
+        if (table.labels < 0).any():
+            raise InputError(f"token {int(np.argmin(table.labels))} has no label")
+        if len(table.classes) < 2:
+            raise InputError(f"all tokens have the label {table.classes[0]!r}")
+        self.columns_, self.classes_ = table.columns, np.array(table.classes, dtype=object)
+        self._plan = self.plan or FeaturePlan(templates=self._templates(table))
+        if not self._plan.templates:
+            raise InputError("there are no templates")
+        self._table = self._plan.derive(table)
+        check_columns(self._plan.templates, self._table.columns)
+        _check_offsets(self._plan.templates, table)
+        self._expand()
+        data = self._data_of(self._table, self._expansion.features, self._pair_features())
+        self.model_ = self._new_model(self.model, start)
+        self._train(self.model_, data, valid, valid_labels)
+        self._filter = None
+        if self.candidates is not None:
+            self._filter = self._new_model("maxent", None)
+            self._filter.train(data, self._training(), threads=self._threads())
+        return self
+
+    def predict(self, sentences) -> list[list[str]]:
+        """The labels of sentences, a list for each."""
+        data, bounds = self._read(sentences)
+        path = self.model_.tag(data, threads=self._threads(), allowed=self._allowed(data))
+        return split_labels(self.classes_[path], bounds)
+
+    def predict_proba(self, sentences) -> list[np.ndarray]:
+        """For each sentence an array (tokens, labels) of probabilities; columns as ``classes_``."""
+        data, bounds = self._read(sentences)
+        shares = self.model_.probabilities(data, threads=self._threads())
+        return [shares[bounds[i] : bounds[i + 1]] for i in range(len(bounds) - 1)]
+
+    def predict_nbest(self, sentences, n=5) -> list[list[tuple[float, list[str]]]]:
+        """For each sentence up to ``n`` label sequences with their log probability, best first."""
+        data, _ = self._read(sentences)
+        return [
+            [(score, self.classes_[path].tolist()) for score, path in found]
+            for found in self.model_.best_paths(data, n)
+        ]
+
+    def score(self, sentences, labels=None) -> float:
+        """The share of tokens with the right label."""
+        table = table_of_sentences(sentences, labels)
+        if table.labels is None:
+            raise InputError("there are no labels to compare with")
+        gold = np.array([*table.classes, None], dtype=object)[table.labels]
+        found = [label for sentence in self.predict(table) for label in sentence]
+        return float(np.mean(gold == np.array(found, dtype=object)))
+
+    def save(self, path: str | os.PathLike[str], *, threshold: float = 0.0) -> None:
+        """Write the tagger to a file, without features whose weights are all this near to 0."""
+        from featloom.learners.tagger_files import save_tagger
+
+        check_is_fitted(self, "model_")
+        save_tagger(self, path, threshold=threshold)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SequenceTagger:
+        """The tagger that :meth:`save` wrote; nothing in the file is run."""
+        from featloom.learners.tagger_files import load_tagger
+
+        return load_tagger(path)
+
+    @property
+    def templates_(self) -> tuple[Template, ...]:
+        check_is_fitted(self, "model_")
+        return self._plan.templates
+
+    @property
+    def plan_(self) -> FeaturePlan:
+        """Derived columns and templates, for another tagger."""
+        check_is_fitted(self, "model_")
+        return self._plan
+
+    @property
+    def n_features_(self) -> int:
+        check_is_fitted(self, "model_")
+        return self._expansion.n_features
+
+    def _templates_by_kind(self) -> tuple[list[Template], list[Template]]:
+        """Templates of a label, and those of a label pair that look at observations."""
+        templates = self._plan.templates
+        of_pair = [template for template in templates if template.kind == "B" and template.places]
+        return [template for template in templates if template.kind == "U"], of_pair
+
+    def _expand(self) -> None:
+        of_label, of_pair = self._templates_by_kind()
+        self._expansion = TemplateExpansion(self._table, of_label, self.cutoff)
+        self._pair_expansion = TemplateExpansion(self._table, of_pair, self.cutoff)
+
+    def _pair_features(self) -> np.ndarray:
+        return self._pair_expansion.features
+
+    def _new_model(self, kind: str, start) -> SequenceModel:
+        model = SequenceModel.zeros(
+            kind,
+            len(self.classes_),
+            self._expansion.n_features,
+            1 + self._pair_expansion.n_features,
+        )
+        if start is not None:
+            self._take_over(model, start)
+        return model
+
+    def _take_over(self, model: SequenceModel, start: SequenceTagger) -> None:
+        """Begin with the weights of another tagger, where it has the same features."""
+        check_is_fitted(start, "model_")
+        theirs = dict(zip(start._table.columns, start._table.vocabularies, strict=True))
+        mine = dict(zip(self._table.columns, self._table.vocabularies, strict=True))
+        shared = theirs.keys() & mine.keys()
+        if (
+            not shared
+            or any(theirs[name] != mine[name] for name in shared)
+            or not np.array_equal(start.classes_, self.classes_)
+        ):
+            raise InputError("the tagger to start from was fitted on other sentences")
+        there = self._expansion.same_features(start._expansion)
+        model.weights[there >= 0] = start.model_.weights[there[there >= 0]]
+        if start.model_.kind != "maxent":
+            model.pair_weights[0] = start.model_.pair_weights[0]
+            pairs = self._pair_expansion.same_features(start._pair_expansion)
+            known = np.flatnonzero(pairs >= 0)
+            model.pair_weights[1 + known] = start.model_.pair_weights[1 + pairs[known]]
+
+    def _train(self, model: SequenceModel, data: SequenceData, valid, valid_labels) -> None:
+        how = self._training()
+        if valid is None:
+            model.train(data, how, threads=self._threads())
+            return
+        held_out, _ = self._read(valid, valid_labels, with_labels=True)
+        if not len(held_out.features):
+            raise InputError("validation sentences have no tokens")
+        best = (-1.0, model.copy(), 0)
+
+        def on_pass(n: int, loss: float) -> bool:
+            nonlocal best
+            path = model.tag(held_out, threads=self._threads())
+            right = float(np.mean(path == held_out.labels))
+            if right > best[0]:
+                best = (right, model.copy(), n)
+            return self.patience is not None and n - best[2] >= self.patience
+
+        model.train(data, replace(how, average=0), threads=self._threads(), on_pass=on_pass)
+        model.weights[...], model.pair_weights[...] = best[1].weights, best[1].pair_weights
+
+    def _training(self) -> Training:
+        seed = 0 if self.random_state is None else self.random_state
+        return Training(self.passes, self.average, self.batch, self.rate, self.c2, seed)
+
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+
+    def _read(self, sentences, labels=None, *, with_labels=False):
+        check_is_fitted(self, "model_")
+        table = table_of_sentences(sentences, labels, columns=self._column_names(sentences))
+        bounds = table.sequence_bounds
+        table = self._table.recode(self._plan.derive(table))
+        if with_labels and table.labels is None:
+            raise InputError("validation sentences have no labels")
+        features = self._expansion.apply(table)
+        return self._data_of(table, features, self._pair_expansion.apply(table)), bounds
+
+    def _column_names(self, sentences) -> Sequence[str] | None:
+        return None if isinstance(sentences, NominalTable) else self.columns_
+
+    def _data_of(self, table: NominalTable, features, pair_features) -> SequenceData:
+        return SequenceData.of(table.sequence_bounds, features, table.labels, pair_features)
+
+    def _allowed(self, data: SequenceData) -> np.ndarray | None:
+        """Which labels each token may have: the likeliest, up to the one that crosses T."""
+        if self._filter is None or self.candidates == 1:
+            return None
+        shares = self._filter.probabilities(data, threads=self._threads())
+        order = np.argsort(-shares, axis=1, kind="stable")
+        ranked = np.take_along_axis(shares, order, axis=1)
+        before = np.cumsum(ranked, axis=1) - ranked
+        allowed = np.zeros_like(shares, dtype=np.bool_)
+        np.put_along_axis(allowed, order, before <= self.candidates, axis=1)
+        return allowed
+
+    def _templates(self, table: NominalTable) -> tuple[Template, ...]:
+        if self.templates is None:
+            return default_templates(table.columns, min(2, _longest(table) - 1))
+        given = self.templates
+        if isinstance(given, os.PathLike):
+            given = os.fspath(given)
+        if not isinstance(given, str) and all(isinstance(t, Template) for t in given):
+            return tuple(given)
+        lines = given if _are_lines(given) else read_templates(given)
+        return templates_of_lines(lines, table.columns)
+
+    def _check_parameters(self) -> None:
+        if self.model not in KINDS:
+            raise InputError(f"model is {self.model!r}; it can be {', '.join(map(repr, KINDS))}")
+        if self.templates is not None and self.plan is not None:
+            raise InputError("give templates or a plan, not both")
+        lowest = {"passes": 1, "batch": 1, "cutoff": 1, "average": 0}
+        if self.patience is not None:
+            lowest["patience"] = 1
+        for name, least in lowest.items():
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                message = f"{name} is {value!r}; it must be a whole number of at least {least}"
+                raise InputError(message)
+        if self.candidates is not None and not 0 <= self.candidates <= 1:
+            raise InputError(f"candidates is {self.candidates!r}; it must lie between 0 and 1")
+        if not self.rate > 0 or not self.c2 >= 0:
+            raise InputError("rate must be above 0, and c2 not below it")
+
+
+def default_templates(columns: Sequence[str], window: int = 2) -> tuple[Template, ...]:
+    """Every column at every offset of the window, pairs of neighbours, and the label pair.
+
+    >>> [str(template) for template in default_templates(["word"], window=1)]
+    ['word[-1]', 'word', 'word[+1]', 'word[-1] & word', 'word & word[+1]', '']
+    """
+    places = [((name, offset),) for name in columns for offset in range(-window, window + 1)]
+    pairs = [((name, o), (name, o + 1)) for name in columns for o in (-1, 0) if window > 0]
+    return (*(Template(place) for place in [*places, *pairs]), Template((), "B", "B"))
+
+
+def templates_of_lines(
+    lines: Sequence[TemplateLine], columns: Sequence[str]
+) -> tuple[Template, ...]:
+    """CRF++'s lines as templates over named columns; comments are left out.
+
+    >>> templates_of_lines(read_templates(["U01:%x[-1,0]"]), ["word"])
+    (Template(places=(('word', -1),), kind='U', name='U01'),)
+    """
+    templates = []
+    for line in lines:
+        for _, col in line.places:
+            if col >= len(columns):
+                raise InputError(
+                    f"template {str(line).strip()!r} looks at column {col}; "
+                    f"there are {len(columns)}, from 0 to {len(columns) - 1}"
+                )
+        places = tuple((columns[col], row) for row, col in line.places)
+        templates += [Template(places, kind, line.name) for kind in line.kinds]
+    return tuple(templates)
+
+
+def _are_lines(given: Any) -> bool:
+    return not isinstance(given, str) and all(isinstance(line, TemplateLine) for line in given)
+
+
+def _longest(table: NominalTable) -> int:
+    assert table.sequence_bounds is not None
+    return int(np.diff(table.sequence_bounds).max(initial=0))
+
+
+def _check_offsets(templates: Sequence[Template], table: NominalTable) -> None:
+    longest = _longest(table)
+    for template in templates:
+        for _, offset in template.places:
+            if abs(offset) >= max(longest, 1):
+                raise InputError(
+                    f"template {template.name or template} looks {abs(offset)} tokens away; "
+                    f"the longest sentence has {longest}"
+                )
