@@ -19,7 +19,7 @@ from render import render
 from featloom.runs import versions, write_beside
 
 HERE = Path(__file__).parent
-FILES = ("induction.py", "induction_accuracy.py")
+FILES = ("induction.py", "induction_accuracy.py", "memory.py", "memory_truth.py")
 RESULTS = HERE / "results.json"
 
 

@@ -24,6 +24,10 @@ _HOME = {
     "read_conllu": "featloom.data.readers",
     "ConjunctionInducer": "featloom.methods.induction",
     "ConjunctionSearchCV": "featloom.methods.induction",
+    "TemplateSearch": "featloom.methods.template_search",
+    "SequenceTagger": "featloom.learners.tagger",
+    "MemoryClassifier": "featloom.learners.memory",
+    "MemorySearch": "featloom.methods.memory_search",
 }
 
 __all__ = sorted(_HOME)

@@ -54,11 +54,12 @@ def sort_rows(codes, n_values):
 def merge_rows(codes, order, row_start, row_class, row_count, n_classes):
     """Add up the histograms of rows that are alike, given the order that sorts them.
 
-    Each row brings a histogram of its own, (row_start, row_class, row_count); so rows merged
-    before can be merged again by fewer columns.  Returns the leaves, (leaf_codes, hist_start,
-    hist_class, hist_count), and the leaf of each row.
+    Each row brings a histogram of its own, (row_start, row_class, row_count), so that rows merged
+    before can be merged again by fewer columns; or, where ``row_start`` is empty, its one class.
+    Returns the leaves, (leaf_codes, hist_start, hist_class, hist_count), and the leaf of each row.
     """
     n_columns, n_rows = codes.shape
+    merged_before = len(row_start) > 0
     # A row's values side by side: rows are visited in an order that jumps about.
     rows = np.empty((n_rows, n_columns), dtype=codes.dtype)
     for j in range(n_columns):
@@ -86,7 +87,10 @@ def merge_rows(codes, order, row_start, row_class, row_count, n_classes):
             for j in range(n_columns):
                 leaf_codes[leaf, j] = rows[row, j]
         leaf_of[row] = leaf
-        for place in range(row_start[row], row_start[row + 1]):
+        begin, end = row, row + 1
+        if merged_before:
+            begin, end = row_start[row], row_start[row + 1]
+        for place in range(begin, end):
             label = row_class[place]
             cell = cell_of[label]
             if cell < first_cell:
@@ -95,7 +99,7 @@ def merge_rows(codes, order, row_start, row_class, row_count, n_classes):
                 hist_class[cell] = label
                 hist_count[cell] = 0
                 n_cells += 1
-            hist_count[cell] += row_count[place]
+            hist_count[cell] += row_count[place] if merged_before else 1
     n_leaves = leaf + 1
     hist_start[n_leaves] = n_cells
     return (

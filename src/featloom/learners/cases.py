@@ -252,8 +252,8 @@ def merge(
     rows that were merged before.
     """
     if isinstance(classes, np.ndarray):
-        n = len(classes)
-        classes = np.arange(n + 1), classes.astype(np.int32), np.ones(n, dtype=np.int32)
+        nothing = np.empty(0, dtype=np.int64)
+        classes = nothing, classes.astype(np.int32), nothing.astype(np.int32)
     order = sort_rows(codes, n_values)
     *leaves, leaf_of = merge_rows(codes, order, *classes, n_classes)
     return Leaves(*leaves), leaf_of

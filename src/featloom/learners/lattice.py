@@ -20,6 +20,7 @@ from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
 from featloom.learners.comparison import VOTES, Comparison, in_threads, tolerance
 
 _CELLS = 60_000_000  # projections of all queries in all sets of columns
+_SHARED_CELLS = 12_000_000  # the same, of a lattice that holds columns for later comparisons
 _HISTOGRAM = 4_000_000  # cells of a histogram over values beside the lattice and classes
 _KEPT = 2  # lattices of the same queries
 
@@ -164,12 +165,17 @@ def _row_starts(
 
 
 def _lattice_of(memory: Memory, queries: Queries, trie: Trie, mvdm: list[int]) -> Lattice | None:
-    """The lattice of all columns but those, kept for the comparisons that follow."""
-    columns = [int(column) for column in memory.order if column not in mvdm]
+    """The lattice of the columns compared by overlap, kept for the comparisons that follow.
+
+    Where no column is compared by MVDM it is that of all columns, if that is not too large.
+    """
+    columns = [int(column) for column in memory.order]
+    if mvdm or (1 << len(columns)) * len(queries) > _SHARED_CELLS:
+        columns = [column for column in trie.columns if column not in mvdm]
     if (1 << len(columns)) * len(queries) > _CELLS:
         return None
     codings = [trie.codings[trie.columns.index(column)] for column in mvdm]
-    key = tuple((column, id(coding)) for column, coding in zip(mvdm, codings, strict=True))
+    key = (tuple(columns), tuple((c, id(coding)) for c, coding in zip(mvdm, codings, strict=True)))
     lattice = queries.lattices.pop(key, None)
     if lattice is None:
         everything = memory.order.tolist()

@@ -236,8 +236,14 @@ class _Search:
 
     def write(self, candidates: list[Candidate], results: Iterator, more: bool = True) -> bool:
         """Wait for a result and put it in the journal; False when none is left to wait for."""
-        with self.interruption.allowed():
-            finished = next(results, None)
+        try:
+            with self.interruption.allowed():
+                finished = next(results, None)
+        except SystemError as error:
+            # So Python reports an interruption that came while a kernel was running.
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
         if finished is None:
             if more:
                 raise RuntimeError("fewer results than candidates came back")

@@ -1,0 +1,192 @@
+"""Which templates there are: places of a window, alone and joined.
+
+An *atomic* template looks at one place, a column at an offset.  A *combined* one joins places.
+The paper allows at most three places; of three at most one may look at a word; and between
+neighbouring places at most one word may lie.  Here, "words" are the columns with many values.
+
+Where columns are derived from others, many joins say nothing new: a word and its own suffix are
+the word.  Such joins are left out; whether one column settles another is read off the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from featloom.data.columns import (
+    Coarse,
+    ColumnMaker,
+    Flag,
+    Frequent,
+    Lower,
+    Prefix,
+    Shape,
+    Suffix,
+)
+from featloom.data.table import NominalTable
+
+Place = tuple[str, int]
+Places = tuple[Place, ...]
+
+MANY_VALUES = 2000
+WIDEST_GAP = 2  # offsets 0 and 2 have one word between them
+_FEW_VALUES = 150  # columns of tags, which all the given ones but words are
+
+
+def default_makers(table: NominalTable) -> list[ColumnMaker]:
+    """Columns to derive: of words their form, of tags their first letters, and both in one.
+
+    The column with the most values is taken for the words, those with few for tags.
+
+    >>> table = NominalTable.from_columns({"word": list("abcab"), "tag": list("NVNNV")})
+    >>> [maker.name for maker in default_makers(table)][-3:]
+    ['tag.coarse1', 'tag.coarse2', 'word.frequent100.tag']
+    """
+    sizes = [len(vocabulary) for vocabulary in table.vocabularies]
+    word = table.columns[int(np.argmax(sizes))]
+    tags = [
+        name
+        for name, size in zip(table.columns, sizes, strict=True)
+        if name != word and size <= _FEW_VALUES
+    ]
+    makers: list[ColumnMaker] = [Lower(word)]
+    makers += [Prefix(word, n) for n in (1, 2, 3, 4)]
+    makers += [Suffix(word, n) for n in (1, 2, 3, 4)]
+    makers += [Shape(word), *(Flag(word, flag) for flag in ("digit", "hyphen", "capital"))]
+    makers += [Coarse(tag, n) for tag in tags for n in (1, 2)]
+    makers += [
+        Frequent(word, n, otherwise=tag)
+        for tag in tags
+        for n in (100, 1000)
+        if n == 100 or n < max(sizes)
+    ]
+    return makers
+
+
+class CandidateTemplates:
+    """The templates over the columns of a table, within a window.
+
+    Parameters
+    ----------
+    table : with all derived columns.
+    window : the largest offset.
+    """
+
+    def __init__(self, table: NominalTable, window: int):
+        self.columns, self.window = table.columns, window
+        sizes = [len(vocabulary) for vocabulary in table.vocabularies]
+        limit = min(MANY_VALUES, max(sizes, default=0) - 1)
+        self.words = {n for n, size in zip(table.columns, sizes, strict=True) if size > limit}
+        self._settled = settled_columns(table)
+
+    def atomic(self) -> list[Places]:
+        """Every column at every offset, the nearest first."""
+        return [((name, o),) for o in outward(self.window) for name in self.columns]
+
+    def pairs(self) -> list[Places]:
+        """All sensible joins of two places."""
+        places = [place for (place,) in self.atomic()]
+        pairs = (in_order(pair) for pair in combinations(places, 2))
+        return [pair for pair in pairs if self.is_sensible(pair)]
+
+    def extensions(self, places: Places) -> list[Places]:
+        """All sensible joins with one place more."""
+        more = (in_order((*places, place)) for (place,) in self.atomic() if place not in places)
+        return [extended for extended in more if self.is_sensible(extended)]
+
+    def is_sensible(self, places: Places) -> bool:
+        """No place settles another, there is no wide gap, and words are few."""
+        n_words = sum(name in self.words for name, _ in places)
+        if n_words > (2 if len(places) == 2 else 1):
+            return False
+        for (_, before), (_, after) in pairwise(places):
+            if after - before > WIDEST_GAP:
+                return False
+        return not any(
+            one[1] == other[1]
+            and ((one[0], other[0]) in self._settled or (other[0], one[0]) in self._settled)
+            for one, other in combinations(places, 2)
+        )
+
+
+def in_order(places: Iterable[Place]) -> Places:
+    """Places from left to right: the same places joined are the same template."""
+    return tuple(sorted(places, key=lambda place: (place[1], place[0])))
+
+
+def outward(window: int) -> list[int]:
+    """Offsets from the token outward.
+
+    >>> outward(2)
+    [0, -1, 1, -2, 2]
+    """
+    return [0, *(sign * o for o in range(1, window + 1) for sign in (-1, 1))]
+
+
+def settled_columns(table: NominalTable) -> set[tuple[str, str]]:
+    """Pairs of columns (a, b) where the value of a settles that of b.
+
+    >>> table = NominalTable.from_columns({"word": ["a", "A", "b"], "lower": ["a", "a", "b"]})
+    >>> settled_columns(table)
+    {('word', 'lower')}
+    """
+    found = set()
+    for j, a in enumerate(table.columns):
+        codes = table.codes[:, j]
+        one_row = np.zeros(len(table.vocabularies[j]) + 1, dtype=np.int64)
+        one_row[codes] = np.arange(len(codes))
+        for k, b in enumerate(table.columns):
+            if j != k and np.array_equal(table.codes[one_row[codes], k], table.codes[:, k]):
+                found.add((a, b))
+    return found
+
+
+def paper_windows(columns: Sequence[str], words: set[str], window: int) -> list[list[Places]]:
+    """Combined templates in the order of the paper, those of one width together.
+
+    A window of two tokens begins at the token and moves forward, then backward from the token;
+    then windows of three, and so on.  A template belongs to the narrowest window that holds it.
+
+    >>> paper_windows(["pos"], set(), 1)
+    [[(('pos', 0), ('pos', 1)), (('pos', -1), ('pos', 0))], \
+[(('pos', -1), ('pos', 1)), (('pos', -1), ('pos', 0), ('pos', 1))]]
+    """
+    widths = []
+    for width in range(1 if len(columns) > 1 else 2, 2 * window + 2):
+        starts = range(-window, window - width + 2)
+        forward_first = sorted(starts, key=lambda start: (start < 0, abs(start)))
+        widths.append(
+            [
+                places
+                for start in forward_first
+                for places in _in_window(columns, words, start, start + width - 1)
+            ]
+        )
+    return [places for places in widths if places]
+
+
+def _in_window(columns, words, start: int, end: int) -> list[Places]:
+    inside = [(name, offset) for offset in range(start, end + 1) for name in columns]
+    joins = (in_order(places) for size in (2, 3) for places in combinations(inside, size))
+    return [
+        places
+        for places in joins
+        if places[0][1] == start and places[-1][1] == end and is_allowed(places, words)
+    ]
+
+
+def is_allowed(places: Places, words: set[str]) -> bool:
+    """The three restrictions of the paper.
+
+    >>> is_allowed((("word", 0), ("pos", 0), ("word", 1)), {"word"})
+    False
+    >>> is_allowed((("pos", -1), ("word", 0), ("pos", 1)), {"word"})
+    True
+    >>> is_allowed((("pos", -1), ("pos", 2)), {"word"})
+    False
+    """
+    if len(places) > 3 or (len(places) == 3 and sum(name in words for name, _ in places) > 1):
+        return False
+    return all(b[1] - a[1] <= WIDEST_GAP for a, b in pairwise(places))

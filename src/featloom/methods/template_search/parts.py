@@ -1,0 +1,193 @@
+"""Which sentences are searched and trained on, and which are reported on.
+
+Test sentences come in a file of their own, or are a tenth of the sentences, drawn at random with
+whole documents where the file marks them.  Labels that only test sentences have cannot be learned;
+they count as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from featloom.data.sentences import split_labels
+from featloom.data.table import NominalTable
+from featloom.errors import ReadError
+from featloom.features.expansion import sentence_bounds
+
+HELD_OUT = 0.1
+
+
+@dataclass(frozen=True)
+class SentenceParts:
+    """Sentences to search and train on, sentences to report on, and in words how they were come
+    by."""
+
+    train: NominalTable
+    test: NominalTable
+    words: str
+
+    def sizes(self) -> dict[str, int]:
+        """Sentences of each part."""
+        parts = {"train": self.train, "test": self.test}
+        return {name: len(sentence_bounds(part)) - 1 for name, part in parts.items()}
+
+
+def sentence_parts(
+    data: NominalTable,
+    valid: NominalTable | None = None,
+    test: NominalTable | None = None,
+    *,
+    seed: int = 0,
+) -> SentenceParts:
+    """The parts; without test sentences a tenth of ``data`` is held out, documents whole.
+
+    Parameters
+    ----------
+    valid : more sentences to search and train on; the search holds out some of all of them.
+    seed : of the split.
+
+    Examples
+    --------
+    >>> from featloom.data.sentences import table_of_sentences
+    >>> sentences = table_of_sentences([["a", "b"]] * 20, [["A", "B"]] * 20)
+    >>> parts = sentence_parts(sentences)
+    >>> parts.sizes()
+    {'train': 18, 'test': 2}
+    >>> parts.words
+    '10 % of the sentences held out at random as test part; searched and trained on the others'
+    """
+    for part in (data, valid, test):
+        if part is not None:
+            _check_labels(part)
+            _check_columns(data, part)
+    if test is not None:
+        words = "searched and trained on the training part, reported on the test part"
+        train = data
+    else:
+        train, test, unit = _split(data, seed)
+        words = (
+            f"10 % of the {unit} held out at random as test part; "
+            "searched and trained on the others"
+        )
+    if valid is not None:
+        train = _joined(train, valid)
+        words += "; the validation sentences are among those searched and trained on"
+    return SentenceParts(_without_absent_labels(train), test, words)
+
+
+def gold_labels(table: NominalTable) -> list[list[str]]:
+    """The labels of each sentence by name."""
+    assert table.labels is not None
+    names = np.array([*table.classes, None], dtype=object)[table.labels]
+    return split_labels(names, sentence_bounds(table))
+
+
+def take_sentences(table: NominalTable, numbers: np.ndarray) -> NominalTable:
+    """Some sentences of a table.
+
+    >>> from featloom.data.sentences import table_of_sentences
+    >>> table = table_of_sentences([["a", "b"], ["c"]], [["A", "B"], ["A"]])
+    >>> take_sentences(table, np.array([1])).sequence_bounds
+    array([0, 1])
+    """
+    bounds = sentence_bounds(table)
+    rows = [np.arange(bounds[i], bounds[i + 1]) for i in numbers]
+    lengths = [len(one) for one in rows]
+    taken = table.take(np.concatenate(rows) if rows else np.empty(0, dtype=np.int64))
+    return replace(taken, sequence_bounds=np.cumsum([0, *lengths], dtype=np.int64))
+
+
+def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
+    """A sentence about labels that were not met in training, where a table has some."""
+    if table.labels is None:
+        return None
+    counts = np.bincount(table.labels[table.labels >= 0], minlength=len(table.classes))
+    new = {
+        name: int(count)
+        for name, count in zip(table.classes, counts, strict=True)
+        if count and name not in set(known)
+    }
+    if not new:
+        return None
+    first, count = next(iter(new.items()))
+    tokens = f"{count:,} token{'s' * (count > 1)}"
+    more = f" and {len(new) - 1} more" if len(new) > 1 else ""
+    return (
+        f"{Path(table.source).name or 'the data'}: label {first!r} ({tokens}){more} was not met in "
+        "training and counts as wrong"
+    )
+
+
+def _check_labels(table: NominalTable) -> None:
+    file = table.source or "the data"
+    if table.labels is None:
+        raise ReadError("no labels", file=file)
+    if len(sentence_bounds(table)) == 2:
+        raise ReadError(
+            f"one sentence of {len(table):,} tokens; a blank line is expected after each sentence",
+            file=file,
+        )
+
+
+def _check_columns(data: NominalTable, part: NominalTable) -> None:
+    for name in data.columns:
+        if name not in part.columns:
+            raise ReadError(
+                f"no column {name!r}, which {data.source or 'the training part'} has; "
+                f"there are {', '.join(part.columns)}",
+                file=part.source or "the data",
+            )
+
+
+def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, str]:
+    """Training and test sentences, and what was drawn: sentences, or documents where they are."""
+    bounds = sentence_bounds(data)
+    n = len(bounds) - 1
+    units, unit = np.arange(n), "sentences"
+    if data.groups is not None and len(np.unique(data.groups)) > 1:
+        units, unit = data.groups[bounds[:-1]], "sentences, whole documents,"
+    _, unit_of = np.unique(units, return_inverse=True)
+    sizes = np.bincount(unit_of)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    # At least one is tested on, and one is left to learn from.
+    n_drawn = int(np.searchsorted(np.cumsum(sizes[order]), HELD_OUT * n, side="right"))
+    drawn = order[: min(max(n_drawn, 1), len(sizes) - 1)]
+    is_test = np.isin(unit_of, drawn)
+    train, test = (take_sentences(data, np.flatnonzero(one)) for one in (~is_test, is_test))
+    return train, test, unit
+
+
+def _joined(first: NominalTable, second: NominalTable) -> NominalTable:
+    """The sentences of both, in one numbering of values and labels."""
+    tables = (first, second)
+    values: dict[str, list[str | None]] = {}
+    for name in first.columns:
+        values[name] = []
+        for table in tables:
+            j = table.column_index(name)
+            symbols = np.array([None, *table.vocabularies[j]], dtype=object)
+            values[name] += symbols[table.codes[:, j]].tolist()
+    labels = [label for table in tables for given in gold_labels(table) for label in given]
+    bounds = np.concatenate(
+        [sentence_bounds(first), sentence_bounds(second)[1:] + sentence_bounds(first)[-1]]
+    )
+    return NominalTable.from_columns(
+        values, labels=labels, sequence_bounds=bounds, target=first.target, source=first.source
+    )
+
+
+def _without_absent_labels(table: NominalTable) -> NominalTable:
+    """Labels that only held-out sentences have are none that a model can learn."""
+    assert table.labels is not None
+    there, labels = np.unique(table.labels, return_inverse=True)
+    classes = tuple(table.classes[j] for j in there)
+    if len(classes) < 2:
+        raise ReadError(
+            f"all training tokens have the label {classes[0]!r}; two labels are needed",
+            file=table.source or "the data",
+        )
+    return replace(table, labels=labels.astype(np.int32), classes=classes)

@@ -1,0 +1,252 @@
+"""Search the feature templates of a tagger.
+
+===========  ==================================================================================
+screened     our own, and the default: thousands of templates over derived columns are scored
+             against the errors of CRFs, the best few added, and so on; a race settles how many
+outward      the paper's: templates are added outward from the token and stay if a cheap model
+             (maximum entropy, a MEMM) improves on development data
+===========  ==================================================================================
+
+Either way the result is a plan, which a tagger takes as it is, and a CRF++ template file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from featloom.data.columns import ColumnMaker, derive, fit_makers
+from featloom.data.sentences import table_of_sentences
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.features.expansion import sentence_bounds
+from featloom.features.plan import FeaturePlan
+from featloom.features.template import Template
+from featloom.formats.crfpp import template_line
+from featloom.learners.sequence_model import KINDS
+from featloom.methods.template_search.candidates import (
+    CandidateTemplates,
+    Places,
+    default_makers,
+)
+from featloom.methods.template_search.decisions import StepByStep
+from featloom.methods.template_search.evaluation import TemplateEvaluation
+from featloom.methods.template_search.outward import Outward
+from featloom.methods.template_search.screen import PARTS
+from featloom.methods.template_search.screened import Screened
+from featloom.search import Budget, Journal, fingerprint, search
+from featloom.search.workers import number_of_workers
+
+TOLERANCE = {"screened": 0.001, "outward": 0.0003}
+PROXY = {"screened": "crf", "outward": "maxent"}
+
+
+class TemplateSearch(BaseEstimator):
+    """Finds templates for a sequence tagger.
+
+    Parameters
+    ----------
+    strategy : "screened" or "outward".
+    proxy : the model whose development F1 decides: "maxent", "memm" or "crf"; default "crf" for
+        the race that ends "screened", "maxent" for "outward".
+    budget : the most templates (a number), or a time such as "2m"; None: until the strategy is
+        done.
+    window : the largest offset of a place.
+    makers : recipes of the columns to derive, see :mod:`featloom.data.columns`; default forms of
+        the words and letters of the tags with "screened", none with "outward".
+    tolerance : the smallest improvement that counts: of F1 for "outward" (default .0003), as a
+        share of the held-out loss for "screened" (default .001).
+    passes, cutoff : of the models whose F1 decides; features seen fewer times are left out.
+    journal : file that keeps every piece of work, for a search that is stopped and resumed.
+    n_jobs : threads; they change the time and nothing else.
+    random_state : seed of the parts that sentences are dealt into, and of the training.
+    progress : called with (pieces of work done, None, best score).
+
+    Attributes
+    ----------
+    plan_ : derived columns and templates, for a tagger.
+    templates_ : the same as a CRF++ template file; comments name the columns that it numbers, and
+        say what each template brought.
+    history_ : a row for each decision: templates, whether they were kept, gain (nats a token, or
+        F1), cost (features or templates), F1 where it was measured, seconds.
+    work_ : the pieces of work that were done, in order.
+
+    Examples
+    --------
+    >>> sentences = [[(w, w[-1].upper()) for w in s.split()] for s in ["a by ca", "by a ca"] * 10]
+    >>> labels = [["y" if word == "by" else "n" for word, _ in s] for s in sentences]
+    >>> search = TemplateSearch(strategy="outward", window=1).fit(sentences, labels)
+    >>> [str(template) for template in search.plan_.templates]
+    ['0', '1', '']
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy="screened",
+        proxy=None,
+        budget=None,
+        window=3,
+        makers=None,
+        tolerance=None,
+        passes=10,
+        cutoff=2,
+        journal=None,
+        n_jobs=None,
+        random_state=None,
+        progress=None,
+    ):
+        self.strategy = strategy
+        self.proxy = proxy
+        self.budget = budget
+        self.window = window
+        self.makers = makers
+        self.tolerance = tolerance
+        self.passes = passes
+        self.cutoff = cutoff
+        self.journal = journal
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, sentences, labels=None):
+        """Search templates on sentences and their labels (None: those that a table carries)."""
+        self._check_parameters()
+        given = table_of_sentences(sentences, labels)
+        _check_sentences(given)
+        makers = self._makers(given)
+        table = derive(given, *makers)
+        candidates = CandidateTemplates(table, self.window)
+        evaluation = TemplateEvaluation(
+            table, candidates, seed=self._seed(), threads=self._threads(), passes=self.passes,
+            cutoff=self.cutoff,
+        )  # fmt: skip
+        strategy = self._strategy(evaluation, given.columns, table)
+        self._search(evaluation, strategy, table)
+        self.history_ = strategy.history
+        self._write_down(strategy, given.columns, makers)
+        return self
+
+    def _search(self, evaluation, strategy: StepByStep, table: NominalTable) -> None:
+        limits = Budget.of(self.budget)
+        description = {
+            "method": "template_search",
+            "version": 1,  # of what screening and training compute
+            "columns": list(table.columns),
+            **{name: getattr(self, name) for name in ("strategy", "window", "passes", "cutoff")},
+            "seed": self._seed(),
+        }
+        data = fingerprint(table.codes, table.labels, sentence_bounds(table), list(table.classes))
+        opened: Any = nullcontext(None)
+        if self.journal is not None:
+            opened = Journal(self.journal, data=data, search=description)
+        with opened as journal:
+            self.work_ = search(
+                evaluation,
+                strategy,
+                journal=journal,
+                budget=Budget(seconds=limits.seconds),
+                progress=self.progress,
+                on_result=strategy.note,
+            )
+
+    def _strategy(self, evaluation, given: Sequence[str], table: NominalTable) -> StepByStep:
+        tolerance = TOLERANCE[self.strategy] if self.tolerance is None else self.tolerance
+        common = {
+            "window": self.window,
+            "tolerance": tolerance,
+            "most": Budget.of(self.budget).evaluations,
+            "proxy": PROXY[self.strategy] if self.proxy is None else self.proxy,
+        }
+        if self.strategy == "screened":
+            return Screened(evaluation, given, **common)
+        words = evaluation.candidates.words
+        return Outward(table.columns, words, seed=self._seed(), **common)
+
+    def _write_down(
+        self, strategy: StepByStep, given: Sequence[str], makers: Sequence[ColumnMaker]
+    ) -> None:
+        used = _used_makers(strategy.templates, makers)
+        columns = [*given, *(maker.name for maker in used)]
+        templates = [
+            Template(places, "U", f"U{number:02d}")
+            for number, places in enumerate(strategy.templates)
+        ]
+        pair = Template((), "B", "B")
+        self.plan_ = FeaturePlan(
+            derived=tuple(maker.to_dict() for maker in used), templates=(*templates, pair)
+        )
+        brought = _brought(strategy.history)
+        lines = [f"# column {number}: {name}" for number, name in enumerate(columns)]
+        for template in templates:
+            cells = [(offset, columns.index(name)) for name, offset in template.places]
+            lines += [f"# {template}: {brought[str(template)]}"]
+            lines += [str(template_line(template.name, cells))]
+        self.templates_ = "\n".join([*lines, "# the label pair", "B"]) + "\n"
+
+    def _makers(self, table: NominalTable) -> list[ColumnMaker]:
+        if self.makers is not None:
+            return fit_makers(table, self.makers)
+        return fit_makers(table, default_makers(table)) if self.strategy == "screened" else []
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(self.random_state)
+
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        if self.strategy not in TOLERANCE:
+            raise InputError(
+                f"strategy is {self.strategy!r}; it can be {', '.join(map(repr, TOLERANCE))}"
+            )
+        if self.proxy is not None and self.proxy not in KINDS:
+            raise InputError(f"proxy is {self.proxy!r}; it can be {', '.join(map(repr, KINDS))}")
+        if not isinstance(self.window, int | np.integer) or self.window < 0:
+            raise InputError(f"window is {self.window!r}; it must be a whole number from 0")
+        for name in ("passes", "cutoff"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
+
+
+def _check_sentences(table: NominalTable) -> None:
+    if table.labels is None or len(table) == 0:
+        raise InputError("there are no labels to learn from")
+    if (table.labels < 0).any():
+        raise InputError(f"token {int(np.argmin(table.labels))} has no label")
+    n = len(sentence_bounds(table)) - 1
+    if n < 2 * PARTS:
+        raise InputError(f"{n} sentences are too few to search on; at least {2 * PARTS} are needed")
+
+
+def _used_makers(templates: Sequence[Places], makers: Sequence[ColumnMaker]) -> list[ColumnMaker]:
+    """The makers of columns that templates look at, and of those that these are made of."""
+    needed = {name for places in templates for name, _ in places}
+    used: list[ColumnMaker] = []
+    for maker in reversed(makers):
+        if maker.name in needed:
+            used.insert(0, maker)
+            needed |= {maker.of, getattr(maker, "otherwise", None) or maker.of}
+    return used
+
+
+def _brought(history: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """For each template that was kept, in words, what its decision measured."""
+    said: dict[str, str] = {}
+    for row in history:
+        if not row["kept"] or row["by"] == "race":
+            continue
+        together = f" together with {len(row['templates']) - 1} more" * (len(row["templates"]) > 1)
+        if row["by"] == "start":
+            words = "there from the start"
+        elif row["by"] == "screen":
+            words = f"takes {row['gain']:.5f} nats a token off the held-out loss"
+        else:
+            words = f"raises the development F1 by {100 * row['gain']:.2f}{together}"
+        said.update(dict.fromkeys(row["templates"], words))
+    return said

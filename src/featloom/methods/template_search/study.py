@@ -1,0 +1,256 @@
+"""What are searched templates worth on these sentences?  One protocol, one answer.
+
+Templates are searched on the training sentences, a CRF is trained with them on the same sentences,
+and test sentences are tagged once.  Beside it stands a CRF that is trained in the same way with
+the templates that a tagger has by default.  The two are compared by a paired bootstrap over
+sentences: by the F1 of chunks where labels spell chunks (B-NP, I-NP, O), else by the share of
+tokens with the right label.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from featloom.data.columns import column_maker
+from featloom.data.table import NominalTable
+from featloom.evaluation.chunks import chunk_counts, label_codes, token_counts
+from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
+from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
+from featloom.features.expansion import sentence_bounds
+from featloom.learners.tagger import SequenceTagger
+from featloom.methods.template_search.findings import (
+    gain_label,
+    race_rows,
+    steps,
+    template_rows,
+)
+from featloom.methods.template_search.parts import SentenceParts, gold_labels, new_labels
+from featloom.methods.template_search.search import TemplateSearch
+
+CHOSEN, BY_DEFAULT = "chosen templates", "default templates"
+CHUNK_F1, ACCURACY = "chunk F1", "token accuracy"
+_OF_COUNTS = {CHUNK_F1: f1_of_counts, ACCURACY: accuracy_of_counts}
+
+
+def study_templates(
+    parts: SentenceParts,
+    search: TemplateSearch,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[dict[str, Any], TemplateSearch, SequenceTagger]:
+    """The parts of a result that speak of the data and the templates; the search; the tagger.
+
+    Parameters
+    ----------
+    search : as it is to be done, not yet fitted.
+    say : is told what is being done.
+    """
+    train, test = parts.train, parts.test
+    _warn_of_new_labels(train, test)
+    # A place beyond the longest sentence is never there.
+    window = min(search.window, max(int(np.diff(sentence_bounds(train)).max()) - 1, 0))
+    stages: dict[str, float] = {}
+    say(f"searching templates ({search.strategy}; first use compiles)")
+    with _Stage(stages, "search"):
+        search.set_params(window=window).fit(train)
+    how = {
+        "passes": search.passes, "cutoff": search.cutoff, "n_jobs": search.n_jobs,
+        "random_state": search.random_state,
+    }  # fmt: skip
+    say("training a CRF with the chosen templates")
+    with _Stage(stages, "train"):
+        tagger = SequenceTagger(plan=search.plan_, **how).fit(train)
+    say("training a CRF with the default templates")
+    with _Stage(stages, "train by default"):
+        rival = SequenceTagger(**how).fit(train)
+    say("tagging the test sentences")
+    with _Stage(stages, "tag"):
+        answers = tagger.predict(test)
+    gold = gold_labels(test)
+    seed = 0 if search.random_state is None else search.random_state
+    models, comparison = compare_taggers(gold, answers, rival.predict(test), seed=seed)
+    for model, one in zip(models, (tagger, rival), strict=True):
+        model["features"] = one.n_features_
+    with_f1 = [row["f1"] for row in search.history_ if row["kept"] and row["f1"] is not None]
+    result = {
+        "kind": "template search",
+        "data": _data_part(parts),
+        "protocol": parts.words,
+        "parameters": _parameters(search, parts),
+        "best_setting": {
+            "templates": [str(t) for t in search.plan_.templates if t.places],
+            "derived": [column_maker(spec).name for spec in search.plan_.derived],
+        },
+        "best_score": with_f1[-1] if with_f1 else None,
+        "test_score": models[0]["value"],
+        "evaluations": len(search.work_),
+        "stopped": search.work_.stopped,
+        "metric": models[0]["metric"],
+        "models": models,
+        "comparisons": [comparison],
+        "verdict": verdict(models, comparison, len(search.plan_.templates) - 1),
+        "significant": comparison["significant"],
+        "template_search": {
+            "strategy": search.strategy,
+            "sizes": parts.sizes(),
+            "gain_label": gain_label(search.strategy),
+            "steps": steps(search.history_),
+            "race": race_rows(search.history_),
+            "stages": stages,
+            "templates": template_rows(tagger, search.history_),
+        },
+    }
+    return result, search, tagger
+
+
+def spell_chunks(labels: Sequence[str]) -> bool:
+    """Whether labels are those of chunks: B-NP, I-NP, O, and with some E- and S-.
+
+    >>> spell_chunks(["B-NP", "I-NP", "O"]), spell_chunks(["DT", "NN"]), spell_chunks(["O"])
+    (True, False, False)
+    """
+    letters = [label.partition("-") for label in labels]
+    return any(rest for _, _, rest in letters) and all(
+        letter == "O" or (letter in ("B", "I", "E", "S") and rest) for letter, _, rest in letters
+    )
+
+
+def judged_counts(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> tuple[str, np.ndarray]:
+    """The metric that suits the labels, and what it is counted from in each sentence.
+
+    >>> judged_counts([["DT", "NN"]], [["DT", "VB"]])
+    ('token accuracy', array([[1, 2]]))
+    """
+    codes = label_codes(gold, predicted)
+    if spell_chunks(codes.classes):
+        return CHUNK_F1, chunk_counts(*codes)
+    return ACCURACY, token_counts(*codes[:3])
+
+
+def judge(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """How good answers are, by the metric that suits the labels, and by tokens.
+
+    >>> found = judge([["B-NP", "I-NP", "O"]], [["B-NP", "I-NP", "B-VP"]])
+    >>> found["metric"], round(found["value"], 3), round(found["accuracy"], 3)
+    ('chunk F1', 0.667, 0.667)
+    """
+    metric, counts = judged_counts(gold, predicted)
+    right = token_counts(*label_codes(gold, predicted)[:3]).sum(axis=0)
+    return {
+        "metric": metric,
+        "value": float(_OF_COUNTS[metric](counts.sum(axis=0))),
+        "accuracy": float(accuracy_of_counts(right)),
+        "tokens": int(right[1]),
+    }
+
+
+def compare_taggers(
+    gold: Sequence[Sequence[str]],
+    chosen: Sequence[Sequence[str]],
+    default: Sequence[Sequence[str]],
+    *,
+    seed: int = 0,
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Figures of the two taggers with intervals, and their paired bootstrap over sentences."""
+    metric = judged_counts(gold, [*chosen])[0]
+    if metric == CHUNK_F1 and judged_counts(gold, [*default])[0] == CHUNK_F1:
+        counts = [chunk_counts(*label_codes(gold, answers)) for answers in (chosen, default)]
+    else:
+        metric = ACCURACY
+        counts = [token_counts(*label_codes(gold, a)[:3]) for a in (chosen, default)]
+    models = []
+    for name, counted in zip((CHOSEN, BY_DEFAULT), counts, strict=True):
+        found = bootstrap_interval(counted, _OF_COUNTS[metric], seed=seed)
+        interval = [found.low, found.high]
+        models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
+    test = paired_bootstrap(counts[0], counts[1], _OF_COUNTS[metric], seed=seed)
+    return models, {
+        "a": CHOSEN,
+        "b": BY_DEFAULT,
+        "difference": test.difference,
+        "interval": [test.low, test.high],
+        "p": test.p,
+        "significant": test.p < LEVEL,
+    }
+
+
+def verdict(models: Sequence[dict[str, Any]], test: dict[str, Any], n_templates: int) -> str:
+    """What a reader may conclude, in plain words.
+
+    >>> models = [{"metric": "chunk F1", "value": 0.93}, {"metric": "chunk F1", "value": 0.92}]
+    >>> verdict(models, {"difference": 0.01, "p": 0.002, "significant": True}, 24)
+    'A CRF with the 24 chosen templates reaches a chunk F1 of 93.00 % on the test sentences, 1.00 points above the default templates (paired bootstrap over sentences, p = .002).'
+    """  # noqa: E501
+    difference = 100 * test["difference"]
+    shown = "p < .001" if test["p"] < 0.001 else f"p = {test['p']:.3f}".replace("0.", ".", 1)
+    chosen = models[0]
+    plural = "s" * (n_templates != 1)
+    said = (
+        f"A CRF with the {n_templates} chosen template{plural} reaches a {chosen['metric']} of "
+        f"{100 * chosen['value']:.2f} % on the test sentences"
+    )
+    how = f"(paired bootstrap over sentences, {shown})"
+    if test["significant"]:
+        side = "above" if difference > 0 else "below"
+        return f"{said}, {abs(difference):.2f} points {side} the default templates {how}."
+    return (
+        f"{said}; against the default templates the difference of {difference:+.2f} points is "
+        f"not significant {how}."
+    )
+
+
+class _Stage:
+    """Writes down how long its block took."""
+
+    def __init__(self, stages: dict[str, float], name: str):
+        self.stages, self.name = stages, name
+
+    def __enter__(self) -> None:
+        self.begun = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.stages[self.name] = perf_counter() - self.begun
+
+
+def _warn_of_new_labels(train: NominalTable, test: NominalTable) -> None:
+    message = new_labels(train.classes, test)
+    if message:
+        warnings.warn(message, stacklevel=3)
+
+
+def _data_part(parts: SentenceParts) -> dict[str, Any]:
+    sizes: dict[str, int] = {}
+    for table in (parts.train, parts.test):
+        assert table.labels is not None
+        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        for name, count in zip(table.classes, counts, strict=True):
+            if count:
+                sizes[name] = sizes.get(name, 0) + count
+    train = parts.train
+    return {
+        "source": train.source,
+        "rows": len(train) + len(parts.test),
+        "features": len(train.columns),
+        "target": train.target,
+        "classes": dict(sorted(sizes.items(), key=lambda one: -one[1])),
+        "families": [
+            {"name": name, "features": len(np.unique(train.codes[:, j])), "single_valued": True}
+            for j, name in enumerate(train.columns)
+        ],
+    }
+
+
+def _parameters(search: TemplateSearch, parts: SentenceParts) -> dict[str, Any]:
+    """How it was done, for the page; what was not asked for is left out."""
+    aside = {"journal", "progress", "n_jobs", "random_state", "makers"}
+    given = search.get_params()
+    said = {k: v for k, v in given.items() if k not in aside and v is not None}
+    return {"protocol": parts.words, **said}
