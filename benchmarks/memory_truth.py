@@ -30,25 +30,27 @@ from featloom.methods.memory_search.search import STRATEGIES as MAKERS
 from featloom.methods.memory_search.settings import KS, SettingSpace
 from featloom.search import search
 
-# Corpus, rows of training and of validation data (None: all; a sample is drawn).
-SIZES: dict[str, tuple[str, int | None, int | None]] = {
-    "letter to sound": ("gs-cmudict", 200_000, 5_000),
-    "letter to sound, small": ("gs-cmudict", 50_000, 3_000),
-    "PP attachment": ("ppattach", None, None),
-    "unknown words": ("pos-unknown", 4_000, 1_000),
+# Corpus, rows of training and of validation data (None: all; a sample is drawn), columns left out.
+SIZES: dict[str, tuple[str, int | None, int | None, tuple[str, ...]]] = {
+    "letter to sound": ("gs-cmudict", 200_000, 5_000, ()),
+    "letter to sound, small": ("gs-cmudict", 50_000, 3_000, ()),
+    "PP attachment": ("ppattach", None, None, ()),
+    "unknown words": ("pos-unknown", 4_000, 1_000, ("prevtag2",)),
 }
 
 
 def memory_of(name: str) -> tuple[Memory, Queries, tuple[str, ...]]:
     """The memory of a corpus' training part, and its validation rows or a sample of them."""
-    corpus, n_train, n_valid = SIZES[name]
+    corpus, n_train, n_valid, left_out = SIZES[name]
     train = load(corpus, "train")
     valid = train.recode(load(corpus, "valid"))
     train = train.take(np.arange(len(train))[:n_train])
     rows = np.sort(np.random.default_rng(0).permutation(len(valid))[:n_valid])
-    n_values = [len(vocabulary) + 1 for vocabulary in train.vocabularies]
-    memory = Memory(train.codes, train.labels, n_values, len(train.classes))
-    return memory, Queries(valid.codes[rows], valid.labels[rows]), train.columns
+    kept = [j for j, column in enumerate(train.columns) if column not in left_out]
+    n_values = [len(train.vocabularies[j]) + 1 for j in kept]
+    memory = Memory(train.codes[:, kept], train.labels, n_values, len(train.classes))
+    columns = tuple(train.columns[j] for j in kept)
+    return memory, Queries(valid.codes[rows][:, kept], valid.labels[rows]), columns
 
 
 def enumerate_all(name: str, folder: Path) -> Path:

@@ -19,7 +19,14 @@ from render import render
 from featloom.runs import versions, write_beside
 
 HERE = Path(__file__).parent
-FILES = ("induction.py", "induction_accuracy.py", "memory.py", "memory_truth.py")
+FILES = (
+    "induction.py",
+    "induction_accuracy.py",
+    "memory.py",
+    "memory_truth.py",
+    "sequence.py",
+    "sequence_accuracy.py",
+)
 RESULTS = HERE / "results.json"
 
 

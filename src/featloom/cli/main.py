@@ -11,7 +11,10 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 
-COMMANDS = ("demo", "induce", "memory", "predict", "reproduce", "resume", "corpora", "report")
+COMMANDS = (
+    "demo", "induce", "select", "memory", "predict", "tag", "reproduce", "resume", "corpora",
+    "report",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

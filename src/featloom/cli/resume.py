@@ -23,6 +23,7 @@ def resume(
     from featloom.cli.induce import induce
     from featloom.cli.memory import memory
     from featloom.cli.reproduce import reproduce
+    from featloom.cli.select import select
     from featloom.cli.session import read_request
     from featloom.errors import InputError
     from featloom.runs import Run
@@ -33,6 +34,7 @@ def resume(
         "induce": induce,
         "memory": memory,
         "reproduce": reproduce,
+        "select": select,
     }
     if name not in commands:
         raise InputError(f"{folder} was made by {name!r}, which cannot be resumed")

@@ -1,10 +1,10 @@
 """The page of a run: what the data were, what was found, whether it helps, how to repeat it.
 
 Each step can be read and tested alone: a result (``result.json``) is checked against the types
-below, summarised (``summarize.py``, and ``memory.py`` for memory-based learning), drawn
-(``figures.py``, ``memory_figures.py``) and set into one HTML file that opens without a network
-(``html.py`` and the files in ``assets/``).  A report reads results and never
-fits anything.
+below, summarised (``summarize.py``; ``memory.py`` for memory-based learning, ``templates.py`` for
+template search), drawn (``figures.py``, ``memory_figures.py``, ``templates_figures.py``) and set
+into one HTML file that opens without a network (``html.py`` and the files in ``assets/``).  A
+report reads results and never fits anything.
 
 Every part of a result may be missing; the page then leaves out what depends on it.
 """
@@ -218,6 +218,97 @@ class MemoryPart(msgspec.Struct):
     neighbours: list[Case] = []
 
 
+class TemplateStep(msgspec.Struct):
+    """A decision of a template search; ``gain`` is in the unit that the part names, ``f1`` a share.
+
+    ``template`` may name several that were tried together, ``cost_s`` is what deciding took.
+    """
+
+    template: str = ""
+    gain: float | None = None
+    f1: float | None = None
+    cost_s: float | None = None
+    kept: bool | None = None
+    reason: str = ""
+
+
+class TemplateRace(msgspec.Struct):
+    """A set of so many templates that raced against other sizes, and its F1."""
+
+    templates: int | None = None
+    f1: float | None = None
+    kept: bool | None = None
+
+
+class TemplateProxy(msgspec.Struct):
+    """What a template, or a set of them, is worth by each model, on one of the data sets."""
+
+    data: str = ""
+    template: str = ""
+    maxent: float | None = None
+    memm: float | None = None
+    crf: float | None = None
+
+
+class FoundTemplate(msgspec.Struct):
+    text: str = ""
+    features: int | None = None
+    gain: float | None = None
+
+
+class TemplateExperiment(msgspec.Struct):
+    """One model on some sets of templates; ``f1`` a share, ``published`` the paper's in per cent.
+
+    ``sd`` is that of the F1 over seeds.
+    """
+
+    data: str = ""
+    id: int | str = ""
+    model: str = ""
+    sets: list[int | str] = []
+    templates: str | int = ""
+    features: int | None = None
+    f1: float | None = None
+    sd: float | None = None
+    train_s: float | None = None
+    tag_s: float | None = None
+    published: float | None = None
+
+
+class TemplateAgreement(msgspec.Struct):
+    """How well a cheap judge orders templates as the CRF does, and the CPU time it takes."""
+
+    data: str = ""
+    title: str = ""
+    spearman: float | None = None
+    user_s: float | None = None
+
+
+class TemplateStage(msgspec.Struct):
+    data: str = ""
+    name: str = ""
+    seconds: float | None = None
+
+
+class TemplatePart(msgspec.Struct):
+    """A search of feature templates for a tagger, or an experiment on them.
+
+    ``sizes`` are sentences of each part, or of each part of each data set.
+    """
+
+    strategy: str = ""
+    sizes: dict[str, int | dict[str, int]] = {}
+    gain_label: str = "gain"
+    proxy_label: str = "F1"
+    steps: list[TemplateStep] = []
+    race: list[TemplateRace] = []
+    stages: dict[str, float | None] | list[TemplateStage] = {}
+    proxies: list[TemplateProxy] = []
+    agreement: list[TemplateAgreement] = []
+    templates: list[FoundTemplate] = []
+    experiments: list[TemplateExperiment] = []
+
+
 class Result(msgspec.Struct):
     """The parts of ``result.json`` that the page shows."""
 
@@ -234,6 +325,7 @@ class Result(msgspec.Struct):
     grid: Grid | None = None
     comparisons: list[Comparison] = []
     memory: list[MemoryPart] = []
+    template_search: TemplatePart | None = None
 
 
 def check_result(result: dict[str, Any]) -> Result:

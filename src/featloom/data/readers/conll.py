@@ -75,7 +75,7 @@ def read_conll(
     """
     name = os.fspath(path)
     bad_rows = BadRows(name, on_bad_row, "sentence")
-    tabs, width = _first_token(name, comments)
+    tabs, width = first_token(name, comments)
     layout = _Layout(columns, width, target, name)
     # An empty cell is a missing value; a token without its label is a fault.
     sentences = Sentences(layout.names, layout.target, bad_rows, missing=("",))
@@ -83,7 +83,7 @@ def read_conll(
         if not line.strip():
             sentences.end_sentence()
             continue
-        if line[0] == "#" and _is_comment(line, tabs, comments):
+        if line[0] == "#" and is_comment(line, tabs, comments):
             if line[1:].lstrip().startswith("newdoc"):
                 sentences.start_document(line.partition("=")[2].strip() or None)
             continue
@@ -146,7 +146,7 @@ class _Layout:
         self.least = max(self.kept[0], self.target_place or 0) + 1
 
 
-def _first_token(name: str, comments: bool | None) -> tuple[bool, int]:
+def first_token(name: str, comments: bool | None) -> tuple[bool, int]:
     """Whether cells stand between tabs, and how many the first token has."""
     with_hash: str | None = None
     for _, line in read_lines(name, on_bad_line=lambda error: None):
@@ -160,7 +160,7 @@ def _first_token(name: str, comments: bool | None) -> tuple[bool, int]:
         return tabs, len(cut(line, tabs))
     if with_hash is not None:
         tabs = "\t" in with_hash
-        if not _is_comment(with_hash, tabs, comments):
+        if not is_comment(with_hash, tabs, comments):
             return tabs, len(cut(with_hash, tabs))
     # Tell of the fault that keeps every line from being read, if there is one.
     for _ in read_lines(name):
@@ -168,7 +168,7 @@ def _first_token(name: str, comments: bool | None) -> tuple[bool, int]:
     raise ReadError("no sentences", file=name)
 
 
-def _is_comment(line: str, tabs: bool, comments: bool | None) -> bool:
+def is_comment(line: str, tabs: bool, comments: bool | None) -> bool:
     if comments is not None:
         return comments
     return tabs and ("\t" not in line or line.startswith("# "))

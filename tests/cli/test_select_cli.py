@@ -1,0 +1,352 @@
+"""``featloom select``: the templates it chooses, what it prints and keeps; that it goes on after a
+stop; and what it says of sentences it cannot use."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from featloom.cli.select import load_parts
+from featloom.data.sentences import table_of_sentences
+from featloom.formats.crfpp import read_templates
+from featloom.learners.tagger import SequenceTagger
+from featloom.methods.template_search.parts import sentence_parts
+from featloom.methods.template_search.study import (
+    compare_taggers,
+    judge,
+    spell_chunks,
+    verdict,
+)
+
+COMMAND = (sys.executable, "-m", "featloom.cli.main")
+HEAD = ("schema", "command", "versions", "data", "seed", "timing")
+SEARCH = ("best_setting", "best_score", "evaluations")
+ASIDE = ("timing", "command", "versions")
+NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
+
+
+def phrase(draw: random.Random) -> list[tuple[str, str, str]]:
+    words = [(draw.choice(("the", "a")), "DT")]
+    words += [(draw.choice(ADJECTIVES), "JJ")] * draw.randrange(2)
+    words += [(draw.choice(NOUNS), "NN")]
+    return [(w, p, "I-NP" if j else "B-NP") for j, (w, p) in enumerate(words)]
+
+
+def clauses(n: int, seed: int = 3) -> list[list[tuple[str, str, str]]]:
+    """Short clauses of which the chunks can be told: the old cat saw a fish ."""
+    draw = random.Random(seed)
+    return [
+        [*phrase(draw), (draw.choice(VERBS), "VBD", "B-VP"), *phrase(draw), (".", ".", "O")]
+        for _ in range(n)
+    ]
+
+
+def column_text(sentences, end: str = "\n") -> str:
+    lines = ["".join(" ".join(token) + end for token in sentence) for sentence in sentences]
+    return end.join([*lines, ""])
+
+
+def result_of(run: Path) -> dict:
+    result = json.loads((run / "result.json").read_text())
+    result["template_search"].pop("stages")
+    for step in result["template_search"]["steps"]:
+        step.pop("cost_s")
+    return {name: part for name, part in result.items() if name not in ASIDE}
+
+
+@pytest.fixture
+def train(tmp_path) -> Path:
+    path = tmp_path / "train.conll"
+    path.write_text(column_text(clauses(60)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def clause_run(tmp_path_factory):
+    """One finished run on the clauses, with what it printed."""
+    folder = tmp_path_factory.mktemp("clauses")
+    (folder / "train.conll").write_text(column_text(clauses(60)))
+    answer = subprocess.run(
+        [*COMMAND, "select", folder / "train.conll", "--budget", "14", "--out", folder / "run"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "100"},
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return folder / "run", answer.stdout
+
+
+def test_a_run_holds_result_journal_templates_model_and_page(clause_run):
+    run, _ = clause_run
+    assert {path.name for path in run.iterdir()} >= {
+        "result.json",
+        "request.json",
+        "search.journal",
+        "templates.crfpp",
+        "model.featloom",
+    }
+    result = json.loads((run / "result.json").read_text())
+    assert set(HEAD + SEARCH) <= set(result)
+    assert (result["kind"], result["metric"]) == ("template search", "chunk F1")
+    assert result["template_search"]["sizes"] == {"train": 54, "test": 6}
+    assert [model["name"] for model in result["models"]] == [
+        "chosen templates",
+        "default templates",
+    ]
+    assert result["models"][0]["value"] == 1.0
+
+
+def test_the_template_file_is_one_that_crfpp_reads(clause_run):
+    run, _ = clause_run
+    text = (run / "templates.crfpp").read_text()
+    result = json.loads((run / "result.json").read_text())
+    lines = [line for line in read_templates(run / "templates.crfpp") if line.kinds]
+    # The chosen templates and the label pair.
+    assert len(lines) == len(result["best_setting"]["templates"]) + 1
+    assert text.startswith(f"# {result['verdict']}\n")
+    for name in result["best_setting"]["derived"]:
+        assert f"#   {name}: " in text
+    tagger = SequenceTagger.load(run / "model.featloom")
+    assert [str(t) for t in tagger.templates_ if t.places] == result["best_setting"]["templates"]
+
+
+def test_templates_taggers_and_verdict_are_printed(clause_run):
+    run, printed = clause_run
+    result = json.loads((run / "result.json").read_text())
+    first, second, *_ = printed.splitlines()
+    assert first == "54 training sentences, 6 test sentences"
+    assert second == result["protocol"]
+    assert "chosen templates: chunk F1 100.00 %" in printed
+    assert result["verdict"] in printed
+    for name in ("templates.crfpp", "model.featloom"):
+        assert str(run / name) in printed
+
+
+def test_parts_can_be_files_of_their_own(featloom, train, tmp_path):
+    for name, n in (("valid", 10), ("test", 20)):
+        (tmp_path / f"{name}.conll").write_text(column_text(clauses(n, seed=n)))
+    answer = featloom(
+        "select", train, "--valid", tmp_path / "valid.conll", "--test", tmp_path / "test.conll",
+        "--strategy", "outward", "--window", "1", "--json",
+    )  # fmt: skip
+    assert (answer.code, answer.err) == (0, "")
+    result = json.loads(answer.out)
+    assert result["template_search"]["sizes"] == {"train": 70, "test": 20}
+    assert result["protocol"] == (
+        "searched and trained on the training part, reported on the test part; "
+        "the validation sentences are among those searched and trained on"
+    )
+    assert result["template_search"]["steps"][0]["template"] == "word, pos"
+
+
+def test_labels_that_spell_no_chunks_are_judged_by_tokens(featloom, tmp_path):
+    path = tmp_path / "tags.conll"
+    path.write_text(column_text([[t[:2] for t in s] for s in clauses(40)]))
+    answer = featloom("select", path, "--strategy", "outward", "--window", "1", "--json")
+    result = json.loads(answer.out)
+    assert result["metric"] == "token accuracy"
+    assert "reaches a token accuracy of" in result["verdict"]
+
+
+def test_line_ends_of_windows_change_nothing(featloom, train, tmp_path):
+    other = tmp_path / "windows.conll"
+    other.write_bytes(column_text(clauses(60), end="\r\n").encode())
+    asked = ("--strategy", "outward", "--window", "1", "--json")
+    found = [json.loads(featloom("select", path, *asked).out) for path in (train, other)]
+    assert found[0]["best_setting"] == found[1]["best_setting"]
+    assert found[0]["models"] == found[1]["models"]
+
+
+def test_a_corpus_comes_with_its_own_test_part(data_folder):
+    parts = load_parts(
+        Path("conll2000"), None, None, seed=0, target=None, columns=None, on_bad_row="raise"
+    )
+    assert parts.sizes() == {"train": 8936, "test": 2012}
+    assert parts.train.columns == ("word", "pos")
+
+
+def test_documents_are_held_out_whole():
+    table = table_of_sentences([["a", "b"]] * 40, [["A", "B"]] * 40)
+    documents = np.repeat(np.arange(10), 8).astype(np.int32)
+    object.__setattr__(table, "groups", documents)
+    parts = sentence_parts(table, seed=1)
+    assert parts.sizes() == {"train": 36, "test": 4}
+    assert not set(parts.train.groups) & set(parts.test.groups)
+
+
+def test_a_search_killed_again_and_again_ends_in_the_same_result(train, tmp_path):
+    asked = ["select", str(train), "--strategy", "outward"]
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    subprocess.run([*COMMAND, *asked, "--out", undisturbed, "--quiet"], check=True)
+    command = [*COMMAND, *asked, "--out", disturbed, "--quiet"]
+    kills = 0
+    for rows in (4, 10):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        kills += _killed_when_it_grows(process, disturbed / "search.journal", rows)
+        process.wait()
+        command = [*COMMAND, "resume", disturbed, "--quiet"]
+    assert kills > 0
+    subprocess.run(command, check=True)
+    assert result_of(disturbed) == result_of(undisturbed)
+    models = [(run / "model.featloom").read_bytes() for run in (disturbed, undisturbed)]
+    assert models[0] == models[1]
+
+
+def _killed_when_it_grows(process: subprocess.Popen, journal: Path, rows: int) -> bool:
+    """Kill a process as soon as its journal has some more pages; False if it ended before."""
+
+    def written() -> int:
+        parts = (journal, journal.with_name(journal.name + "-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
+    before = written()
+    while process.poll() is None:
+        if written() - before >= rows * 4096:
+            process.send_signal(signal.SIGKILL)
+            return True
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.002)
+    return False
+
+
+def test_help_loads_nothing_heavy():
+    program = """
+import sys
+from featloom.cli.main import main
+for command in ("select", "tag"):
+    try:
+        main([command, "--help"])
+    except SystemExit as end:
+        assert end.code == 0, end.code
+print(*sorted({"numba", "sklearn", "polars", "scipy"} & set(sys.modules)), file=sys.stderr)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "\n")
+
+
+# What cannot be used
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the DT B-NP\ncat NN\n\nit PRP B-NP\n", ":2: 2 columns, 3 expected"),
+        (
+            column_text(clauses(30)).replace("\n\n", "\n"),
+            "tokens; a blank line is expected after each sentence",
+        ),
+        (
+            column_text([[(w, p, "O") for w, p, _ in s] for s in clauses(20)]),
+            ": one class only in column 'label': 'O'; two are needed",
+        ),
+        ("", ": the file is empty"),
+        (column_text(clauses(8)), "7 sentences are too few to search on"),
+    ],
+    ids=["ragged", "no blank lines", "one label", "empty", "few"],
+)
+def test_sentences_that_cannot_be_used_are_told_in_one_line(featloom, tmp_path, text, said):
+    path = tmp_path / "bad.conll"
+    path.write_text(text)
+    answer = featloom("select", path, "--out", tmp_path / "run")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("\n") == 1
+    assert said in answer.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--target", "lemma"], "lemma"),
+        (["--columns", "word,pos"], "train.conll:1: 3 columns, 2 expected"),
+        (["--columns", "word,,chunk"], "names with commas are expected: word,pos,chunk"),
+        (
+            ["--columns", "word,pos,chunk", "--target", "lemma"],
+            "no column 'lemma' for --target; there are word, pos, chunk",
+        ),
+        (["--strategy", "random"], "strategy is 'random'; it can be 'screened', 'outward'"),
+        (["--proxy", "svm"], "proxy is 'svm'; it can be 'maxent', 'memm', 'crf'"),
+        (["--budget", "soon"], "budget"),
+        (["--test", "nowhere.conll"], "nowhere.conll: no such file"),
+    ],
+)
+def test_options_that_cannot_be_used_are_told_in_one_line(featloom, train, options, said):
+    answer = featloom("select", train, *options)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("\n") == 1
+    assert said in answer.err
+
+
+def test_a_test_part_without_a_column_is_refused(featloom, train, tmp_path):
+    test = tmp_path / "test.conll"
+    test.write_text(column_text([[(w, c) for w, _, c in s] for s in clauses(10)]))
+    answer = featloom("select", train, "--test", test)
+    assert answer.code == 1
+    assert "no column 'pos'" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_label_that_only_the_test_part_has_counts_as_wrong(featloom, train, tmp_path):
+    test = tmp_path / "test.conll"
+    sentences = clauses(10)
+    sentences[0][0] = ("no", "DT", "B-ADVP")
+    test.write_text(column_text(sentences))
+    answer = featloom("select", train, "--test", test, "--strategy", "outward", "--json")
+    assert answer.code == 0
+    assert answer.err == (
+        "featloom: warning: test.conll: label 'B-ADVP' (1 token) was not met in training and "
+        "counts as wrong\n"
+    )
+    assert json.loads(answer.out)["test_score"] < 1
+
+
+def test_a_corpus_has_its_own_parts_and_needs_sentences(featloom, data_folder, train):
+    answer = featloom("select", "conll2000", "--test", train)
+    assert answer.err == "featloom: --test is for files, and 'conll2000' is a corpus\n"
+    answer = featloom("select", "ppattach")
+    assert answer.err == (
+        "featloom: corpus 'ppattach' has no sentences, and templates are for sentences\n"
+    )
+
+
+# Judging
+
+
+def test_chunk_labels_are_known_by_their_letters():
+    assert spell_chunks(["B-NP", "I-NP", "O", "E-VP", "S-VP"])
+    assert not spell_chunks(["NN", "B-NP"])
+    assert not spell_chunks(["B", "I"])
+
+
+def test_answers_are_judged_by_chunks_or_by_tokens():
+    assert judge([["B-NP", "I-NP"]], [["B-NP", "B-NP"]])["value"] == 0
+    assert judge([["DT", "NN"]], [["DT", "VB"]])["value"] == 0.5
+
+
+def test_equal_taggers_do_not_differ():
+    gold = [["B-NP", "O"]] * 20
+    models, test = compare_taggers(gold, gold, gold)
+    assert (test["difference"], test["significant"]) == (0.0, False)
+    assert verdict(models, test, 1).startswith("A CRF with the 1 chosen template reaches")
+    assert "is not significant" in verdict(models, test, 1)
+
+
+def test_joined_parts_number_their_values_together():
+    first = table_of_sentences([["a", "b"]] * 4, [["A", "B"]] * 4)
+    second = table_of_sentences([["b", "c"]] * 2, [["B", "C"]] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train = sentence_parts(first, second, first).train
+    assert train.sequence_bounds.tolist() == [0, 2, 4, 6, 8, 10, 12]
+    assert [train.value("0", row) for row in (0, 1, 8, 9)] == ["a", "b", "b", "c"]
+    assert [train.classes[train.labels[row]] for row in (0, 1, 8, 9)] == ["A", "B", "B", "C"]

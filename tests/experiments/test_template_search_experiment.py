@@ -1,0 +1,243 @@
+"""The experiment on feature templates: small, whole, and the same after a kill."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from featloom.data.table import NominalTable
+from featloom.data.tasks.chinese_segments import base_phrases, phrase_labels
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError
+from featloom.experiments.template_findings import PROXIES, finding, rank_agreement
+from featloom.experiments.template_search import reproduce_template_search, take_sentences
+from featloom.experiments.template_sets import (
+    EXPERIMENTS,
+    single_additions,
+    template_text,
+    templates_of,
+)
+from featloom.runs import Run
+
+COMMAND = (sys.executable, "-m", "featloom.cli.main")
+ASKED = ("reproduce", "template-search", "--only", "chinese", "--quiet", "--seeds", "1")
+SMALL = ("--sample", "60", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def result(data_folder, tmp_path_factory):
+    run = Run.create(tmp_path_factory.mktemp("templates") / "run")
+    return reproduce_template_search(run, sample=60, seeds=2)
+
+
+def test_the_sets_of_the_paper_have_their_sizes():
+    sizes = {n: len(templates_of([n])) for n in range(1, 7)}
+    assert sizes == {1: 26, 2: 8, 3: 8, 4: 1, 5: 3, 6: 2}
+
+
+def test_no_template_is_listed_twice():
+    templates = [(t.kind, frozenset(t.places)) for t in templates_of((1, 2, 3, 4, 5, 6))]
+    assert len(set(templates)) == len(templates)
+
+
+def test_templates_of_the_label_before_look_at_label_pairs():
+    lines = template_text((1, 4, 5, 6)).splitlines()
+    assert [line for line in lines if line.startswith("B")] == [
+        "B",
+        "B00:%x[0,1]/%x[1,1]",
+        "B01:%x[0,1]",
+        "B02:%x[-1,1]/%x[0,1]",
+        "B03:%x[-4,1]",
+        "B04:%x[4,1]",
+    ]
+    for experiment in EXPERIMENTS:
+        has_pairs = any(t.kind == "B" for t in templates_of(experiment.sets))
+        assert has_pairs == (experiment.model == "memm")
+
+
+def test_additions_are_not_in_the_base():
+    base, additions = single_additions()
+    assert len(additions) >= 30
+    assert not {t.places for t in base} & {t.places for t in additions}
+
+
+def test_a_modifier_marked_by_de_is_a_phrase_of_its_own():
+    # 周遭 的 親朋 好友: the particle stands between the modifier and its noun.
+    heads, relations = [4, 1, 4, 0], ["det", "case:dec", "nmod", "root"]
+    labels = phrase_labels(heads, relations, ["NP", None, "NP", "NP"])
+    assert labels == ["B-NP", "O", "B-NP", "I-NP"]
+
+
+def test_an_aspect_particle_belongs_to_its_verb():
+    labels = phrase_labels([2, 0, 2, 2], ["neg", "root", "case:aspect", "dobj"],
+                           ["ADVP", "VP", None, "NP"])  # fmt: skip
+    assert labels == ["B-VP", "I-VP", "I-VP", "B-NP"]
+
+
+def test_a_noun_is_no_part_of_a_verb_phrase():
+    labels = phrase_labels([2, 0], ["nmod", "root"], ["NP", "VP"])
+    assert labels == ["B-NP", "B-VP"]
+
+
+def test_trees_are_needed_for_phrases():
+    table = NominalTable.from_columns({"form": ["好"]})
+    with pytest.raises(InputError, match="there are no heads"):
+        base_phrases(table)
+
+
+def test_every_phrase_of_the_treebank_begins_with_b(data_folder):
+    table = base_phrases(load("ud_chinese_gsd_v1", "test"))
+    first = set(table.sequence_bounds[:-1].tolist())
+    labels = [table.classes[label] for label in table.labels]
+    for i, label in enumerate(labels):
+        if label.startswith("I-"):
+            assert i not in first
+            assert labels[i - 1][2:] == label[2:]
+    assert table.columns == ("word", "pos")
+    assert len(table.classes) > 8
+
+
+def test_sentences_are_taken_whole():
+    table = NominalTable.from_columns(
+        {"word": list("abcde")}, labels=list("xyxyx"), sequence_bounds=np.array([0, 2, 2, 5])
+    )
+    some = take_sentences(table, np.array([2, 0]))
+    assert some.sequence_bounds.tolist() == [0, 3, 5]
+    assert [some.value("word", i) for i in range(5)] == list("cdeab")
+    assert some.labels.tolist() == [0, 1, 0, 0, 1]
+
+
+def rows_of(proxy: list[float], crf: list[float], name: str) -> list[dict]:
+    return [{name: a, "crf": b} for a, b in zip(proxy, crf, strict=True)]
+
+
+def test_a_lower_loss_ranks_higher():
+    rows = rows_of([0.3, 0.2, 0.1], [0.90, 0.91, 0.92], "maxent_loss")
+    assert rank_agreement(rows, "maxent_loss") == 1.0
+    assert rank_agreement(rows_of([1, 2, 3], [0.9, 0.91, 0.92], "memm"), "memm") == 1.0
+
+
+def test_what_does_not_vary_ranks_nothing():
+    assert rank_agreement(rows_of([0.5, 0.5], [0.9, 0.8], "maxent"), "maxent") is None
+
+
+def experiment_rows(difference: float, p: float) -> list[dict]:
+    rows = []
+    for e in EXPERIMENTS:
+        times = {"train_user_s": 1.0, "tag_user_s": 0.2}
+        rows.append({"id": e.id, "model": e.model, "f1": 0.90, **times})
+        crf = {"train_user_s": 2.0, "tag_user_s": 0.1, "f1": 0.90 + difference}
+        rows.append(
+            {"id": e.id, "model": "crf", **crf, "ahead": {"difference": difference, "p": p}}
+        )
+    return rows
+
+
+def test_what_lies_beyond_chance_is_said_to_be_ahead():
+    words = finding("Chunks", experiment_rows(0.01, 0.001), [])
+    assert words.startswith(
+        "Chunks: the CRF is ahead of ME in all three experiments (+1.00 points)"
+    )
+    assert "Training takes with ME 0.50 and with MEMM 0.50 of the CRF's CPU time." in words
+    assert "Tagging takes with ME 2.00" in words
+
+
+def test_what_lies_within_chance_is_not():
+    words = finding("Chunks", experiment_rows(0.01, 0.4), [])
+    assert "ahead of ME beyond chance in 0 of three experiments and behind in 0" in words
+
+
+def test_the_table_has_the_shape_of_the_paper(result):
+    found = result["template_search"]
+    for name in ("english", "chinese"):
+        rows = [row for row in found["experiments"] if row["data"] == name]
+        assert [row["id"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+        assert [row["model"] for row in rows] == ["maxent", "crf"] * 3 + ["memm", "crf"] * 3
+        assert [row["templates"] for row in rows[::2]] == [26, 34, 42, 35, 38, 40]
+        assert [row["proxy"] for row in found["agreement"] if row["data"] == name] == list(PROXIES)
+        assert sum(row["data"] == name for row in found["proxies"]) == 36
+    assert all(0.5 < row["f1"] < 1 for row in found["experiments"])
+
+
+def test_the_plain_label_pair_is_always_in_the_crf(result):
+    rows = [row for row in result["template_search"]["experiments"] if row["model"] == "crf"]
+    f1 = {(row["data"], row["id"]): row["f1"] for row in rows}
+    for name in ("english", "chinese"):
+        assert f1[name, 2] == f1[name, 4]
+
+
+def test_a_sample_is_said_to_be_one(result):
+    assert "a sample of up to 60 training sentences" in result["data"]["warnings"][0]
+    assert result["verdict"] == " ".join(result["template_search"]["findings"])
+
+
+def test_what_is_asked_wrongly_is_told(tmp_path):
+    run = Run.create(tmp_path / "run")
+    with pytest.raises(InputError, match="no data set 'german'; there are english, chinese"):
+        reproduce_template_search(run, only="german")
+    with pytest.raises(InputError, match="a sample of 3 sentences is too small"):
+        reproduce_template_search(run, sample=3)
+    with pytest.raises(InputError, match="seeds is 0"):
+        reproduce_template_search(run, seeds=0)
+
+
+def test_an_option_of_another_experiment_is_refused(tmp_path):
+    from featloom.cli.reproduce import _own_options
+
+    given = {"rule": "standard_error", "only": None, "sample": 60, "seeds": 5, "budget": 9}
+    with pytest.raises(InputError, match="--budget is for the experiment 'memory', not 'temp"):
+        _own_options("template-search", given)
+    assert _own_options("template-search", {**given, "budget": None})["sample"] == 60
+
+
+def finished(run: Path) -> list:
+    """What does not hang on the clock."""
+    result = json.loads((run / "result.json").read_text())
+    found = result["template_search"]
+    scores = [
+        (row["id"], row["model"], row["f1"], row.get("ahead")) for row in found["experiments"]
+    ]
+    ranks = [(row["proxy"], row["spearman"]) for row in found["agreement"]]
+    return [scores, found["proxies"], ranks, result["evaluations"]]
+
+
+def written(folder: Path) -> int:
+    """Bytes of the journal and its write-ahead file."""
+    size = 0
+    for path in folder.glob("*.journal*"):
+        with suppress(FileNotFoundError):  # a journal that is closed becomes one file
+            size += path.stat().st_size
+    return size
+
+
+def test_an_experiment_that_was_killed_ends_the_same(data_folder, tmp_path):
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    subprocess.run([*COMMAND, *ASKED, *SMALL, "--out", undisturbed], check=True)
+    process = subprocess.Popen([*COMMAND, *ASKED, *SMALL, "--out", disturbed])
+    while process.poll() is None:
+        if written(disturbed) > 20 * 4096:
+            process.kill()
+            break
+        time.sleep(0.005)
+    assert process.wait() != 0
+    subprocess.run([*COMMAND, "resume", disturbed, "--quiet"], check=True)
+    assert finished(disturbed) == finished(undisturbed)
+
+
+def test_tables_fit_into_eighty_columns(data_folder, tmp_path, result, capsys, monkeypatch):
+    from featloom.cli.reproduce import show
+
+    monkeypatch.setenv("COLUMNS", "80")
+    show(result, tmp_path / "report.html")
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.split()[:3] == ["3", "1", "2"] for line in lines)
+    assert any(line.startswith(" screening") for line in lines)
+    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
+    assert not any("…" in line for line in lines)
