@@ -13,7 +13,7 @@ import random
 
 from featloom import SequenceTagger
 from featloom.evaluation.chunks import chunk_f1, label_codes
-from featloom.methods.template_search import TemplateSearch
+from featloom import TemplateSearch
 
 ENDINGS = {"subject": "ga", "object": "wo", "place": "ni"}
 BY_HAND = """\
