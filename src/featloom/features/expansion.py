@@ -9,6 +9,7 @@ somebody wants to read it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -39,6 +40,7 @@ class TemplateExpansion:
     table : sentences to learn the features from; its vocabularies are those of every other table.
     templates : which places they look at.
     cutoff : features seen fewer times are left out.
+    threads : they change the time and nothing else.
 
     Attributes
     ----------
@@ -56,21 +58,32 @@ class TemplateExpansion:
     'word[+1]=_E+1'
     """
 
-    def __init__(self, table: NominalTable, templates: Sequence[Template], cutoff: int = 1):
+    def __init__(
+        self,
+        table: NominalTable,
+        templates: Sequence[Template],
+        cutoff: int = 1,
+        threads: int = 1,
+    ):
         self.table, self.templates, self.cutoff = table, tuple(templates), cutoff
         self.bounds = sentence_bounds(table)
         offsets = [abs(offset) for template in templates for _, offset in template.places]
         self.reach = max(offsets, default=0)
-        self._joined: list[tuple[_Joined, ...]] = []
         self.features = np.empty((len(table), len(self.templates)), dtype=np.int32)
-        sizes = []
-        for t, template in enumerate(self.templates):
-            numbers, joined = self._fit(template)
+
+        def expand(t: int) -> tuple[_Joined, ...]:
+            numbers, joined = self._fit(self.templates[t])
             if cutoff > 1:
                 numbers, joined = _cut(numbers, joined, cutoff)
             self.features[:, t] = numbers
-            self._joined.append(joined)
-            sizes.append(len(joined[-1].keys))
+            return joined
+
+        if threads > 1 and len(self.templates) > 1:
+            with ThreadPoolExecutor(max_workers=threads) as pool:
+                self._joined = list(pool.map(expand, range(len(self.templates))))
+        else:
+            self._joined = [expand(t) for t in range(len(self.templates))]
+        sizes = [len(joined[-1].keys) for joined in self._joined]
         self.first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         _shift(self.features, self.first)
 

@@ -228,15 +228,9 @@ class _Passes:
         losses = np.zeros(kernel.PIECES)
         given = (self.bounds, data.features, data.pair_features, data.labels)
         weights = (model.weights, model.pair_weights)
-        if self.threads == 1:
-            scale = kernel.train_pass(
-                self.kind, order, starts, *given, *weights, model.n_labels, cuts, how.rate,
-                slowing, penalty, n_seen, *room, losses,
-            )  # fmt: skip
-        else:
-            scale = self._run_threads(
-                order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
-            )
+        scale = self._run_threads(
+            order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
+        )
         model.weights *= np.float32(scale)
         model.pair_weights *= np.float32(scale)
         return float(losses.sum())
@@ -244,7 +238,10 @@ class _Passes:
     def _run_threads(
         self, order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
     ) -> float:
-        """The same pass with its pieces shared among threads, which wait for one another."""
+        """Share the pieces of every step among threads, which wait for one another.
+
+        One thread goes the same way: the same compiled steps give the same bits.
+        """
         how, n = self.how, self.threads
         barrier = threading.Barrier(n)
         scales = np.ones(n)
@@ -271,6 +268,9 @@ class _Passes:
                 raise
             scales[mine] = scale
 
+        if n == 1:
+            share(0)
+            return float(scales[0])
         with ThreadPoolExecutor(max_workers=n) as pool:
             for future in [pool.submit(share, mine) for mine in range(n)]:
                 future.result()

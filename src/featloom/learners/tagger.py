@@ -195,7 +195,7 @@ class SequenceTagger(BaseEstimator):
 
     def _expand(self) -> None:
         of_label, of_pair = self._templates_by_kind()
-        self._expansion = TemplateExpansion(self._table, of_label, self.cutoff)
+        self._expansion = TemplateExpansion(self._table, of_label, self.cutoff, self._threads())
         self._pair_expansion = TemplateExpansion(self._table, of_pair, self.cutoff)
 
     def _pair_features(self) -> np.ndarray:
