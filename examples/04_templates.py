@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import random
 
-from featloom import SequenceTagger
+from featloom import SequenceTagger, TemplateSearch
 from featloom.evaluation.chunks import chunk_f1, label_codes
-from featloom import TemplateSearch
 
 ENDINGS = {"subject": "ga", "object": "wo", "place": "ni"}
 BY_HAND = """\

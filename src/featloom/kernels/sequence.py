@@ -272,11 +272,3 @@ def pace_of(rate, slowing, n_seen):
 def shrink_of(pace, penalty, n_sentences):
     """What a step leaves of every weight: the penalty λ/2 |w|² a sentence."""
     return max(1e-9, 1.0 - pace * penalty * n_sentences)
-
-
-@njit(cache=True, nogil=True)
-def add_scaled(sums, values, factor):
-    """Add factor × values to the sums, in place."""
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            sums[i, j] += factor * values[i, j]

@@ -134,16 +134,12 @@ class SequenceModel:
         for number in range(how.passes):
             loss = passes.run(number)
             self.losses.append(loss)
-            ended = False
-            if on_pass is not None:
-                passes.settle()
-                ended = bool(on_pass(number + 1, loss))
+            ended = on_pass is not None and bool(on_pass(number + 1, loss))
             if number >= how.passes - how.average or ended:
                 passes.add_to(sums)
                 n_summed += 1
             if ended:
                 break
-        passes.settle()
         if n_summed:
             np.divide(sums[0], np.float32(n_summed), out=self.weights)
             np.divide(sums[1], np.float32(n_summed), out=self.pair_weights)
@@ -217,25 +213,18 @@ class _Passes:
         self.kind = KINDS[model.kind]
         self.conditioned = model.kind == "crf" and data.pair_features.shape[1] > 1
         self.room = -1
-        self.scale = 1.0  # the weights are this times what is stored
-
-    def settle(self) -> None:
-        """Store the weights themselves."""
-        if self.scale != 1.0:
-            self.model.weights *= np.float32(self.scale)
-            self.model.pair_weights *= np.float32(self.scale)
-            self.scale = 1.0
 
     def add_to(self, sums: tuple[np.ndarray, np.ndarray]) -> None:
         """Add the weights to those of other passes."""
-        step = -(-len(self.model.weights) // self.threads) or 1
+        weights = self.model.weights
+        self._by_rows(lambda rows: np.add(sums[0][rows], weights[rows], out=sums[0][rows]))
+        sums[1][...] += self.model.pair_weights
 
-        def part(first: int) -> None:
-            rows = slice(first, first + step)
-            kernel.add_scaled(sums[0][rows], self.model.weights[rows], np.float32(self.scale))
-
-        _in_threads(part, range(0, len(self.model.weights), step), self.threads)
-        sums[1][...] += self.model.pair_weights * np.float32(self.scale)
+    def _by_rows(self, work: Callable[[slice], object]) -> None:
+        """Do something to all rows of the weights, on all threads."""
+        step = max(1, -(-len(self.model.weights) // self.threads))
+        pieces = range(0, len(self.model.weights), step)
+        _in_threads(lambda first: work(slice(first, first + step)), pieces, self.threads)
 
     def run(self, number: int) -> float:
         """One pass; gives the sum of −log P(gold)."""
@@ -254,9 +243,9 @@ class _Passes:
         scale = self._run_threads(
             order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
         )
-        self.scale = scale
-        if scale < 1e-3:  # what is stored must not grow without end
-            self.settle()
+        factor, stored = np.float32(scale), model.weights
+        self._by_rows(lambda rows: np.multiply(stored[rows], factor, out=stored[rows]))
+        model.pair_weights *= factor
         return float(losses.sum())
 
     def _run_threads(
@@ -271,7 +260,7 @@ class _Passes:
         scales = np.ones(n)
 
         def share(mine: int) -> None:
-            scale, seen = self.scale, n_seen
+            scale, seen = 1.0, n_seen
             try:
                 for first, last in pairwise(cuts.tolist()):
                     kernel.sentence_step(
@@ -381,7 +370,7 @@ def _steps(starts: np.ndarray, batch: int) -> np.ndarray:
     return np.array(found, dtype=np.int64)
 
 
-def _in_threads(work: Callable[[int], None], pieces, threads: int) -> None:
+def _in_threads(work: Callable[[int], object], pieces, threads: int) -> None:
     if threads <= 1 or len(pieces) <= 1:
         for piece in pieces:
             work(piece)
