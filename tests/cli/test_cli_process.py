@@ -57,6 +57,8 @@ def test_an_interruption_is_one_line_and_leaves_no_half_run(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A test run in the background of a shell is deaf to Ctrl-C, and so are its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         end = writing_end(pipe, process)
