@@ -26,11 +26,10 @@ import numpy as np
 from measure import Seconds, fastest, line, peak_megabytes, run_each
 
 from featloom.data.columns import derive, fit_makers
-from featloom.data.sentences import split_labels
+from featloom.data.sentences import gold_labels, split_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_f1, label_codes
-from featloom.experiments.template_search import gold_labels, take_sentences
 from featloom.experiments.template_sets import template_text
 from featloom.formats.crfpp import read_templates
 from featloom.formats.crfsuite import feature_names

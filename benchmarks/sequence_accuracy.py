@@ -18,11 +18,11 @@ import time
 import numpy as np
 
 from featloom.data.columns import fit_makers
+from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.metrics import f1_of_counts
 from featloom.evaluation.significance import paired_bootstrap
-from featloom.experiments.template_search import gold_labels, take_sentences
 from featloom.experiments.template_sets import template_text
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template

@@ -165,6 +165,15 @@ def test_a_query_is_answered_as_if_it_were_alone(problem):
     assert right.tolist() == (together.classes == gold[:, None]).sum(axis=0).tolist()
 
 
+def test_a_lattice_counts_no_case_twice_where_no_column_weighs_anything():
+    X, y = np.array([[1]] * 5 + [[0]]), np.array([1, 1, 1, 0, 0, 0])
+    memory = Memory(X, y, [2], 2)
+    how = Comparison(("overlap",), (0.0,))
+    asked = np.array([[1]])
+    assert ask(memory, Queries(asked), how, [3]).classes.tolist() == [[0]]
+    assert count_correct(memory, Queries(asked, np.array([0])), how, [1, 3]).tolist() == [1, 1]
+
+
 def test_queries_that_the_metric_cannot_tell_apart_may_have_different_exact_matches():
     # "a" and "b" were met with the same classes; only "a x" is stored, with A alone.
     X = np.array([[1, 1], [2, 2], [1, 2], [2, 3], [3, 1], [3, 1], [4, 1]])

@@ -57,8 +57,9 @@ def tag(
     """Label the tokens of sentences, on standard output or in a file."""
     import warnings
 
+    from featloom.data.sentences import gold_labels
     from featloom.errors import InputError
-    from featloom.methods.template_search.parts import gold_labels, new_labels
+    from featloom.methods.template_search.parts import new_labels
     from featloom.methods.template_search.study import judge
     from featloom.runs import write_beside
 

@@ -55,6 +55,34 @@ def split_labels(values: np.ndarray, bounds: np.ndarray) -> list[list[Any]]:
     return [everything[bounds[i] : bounds[i + 1]] for i in range(len(bounds) - 1)]
 
 
+def take_sentences(table: NominalTable, which: np.ndarray) -> NominalTable:
+    """Some sentences of a table, in the order given.
+
+    >>> table = table_of_sentences([["a", "b"], ["c"]])
+    >>> take_sentences(table, np.array([1])).sequence_bounds.tolist()
+    [0, 1]
+    """
+    bounds = table_of_sentences(table).sequence_bounds
+    assert bounds is not None
+    which = np.asarray(which, dtype=np.int64)
+    lengths = np.diff(bounds)[which]
+    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    rows = np.repeat(bounds[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
+    return replace(table.take(rows), sequence_bounds=starts)
+
+
+def gold_labels(table: NominalTable) -> list[list[Any]]:
+    """The labels of each sentence by name; None where a token has none.
+
+    >>> gold_labels(table_of_sentences([["a", "b"], ["c"]], [["A", "B"], ["A"]]))
+    [['A', 'B'], ['A']]
+    """
+    bounds = table_of_sentences(table).sequence_bounds
+    assert bounds is not None
+    assert table.labels is not None
+    return split_labels(np.array([*table.classes, None], dtype=object)[table.labels], bounds)
+
+
 def _encoded(sentences: Any, columns: Sequence[str] | None) -> NominalTable:
     if isinstance(sentences, str):
         raise InputError("sentences is one text; a list of sentences is expected")

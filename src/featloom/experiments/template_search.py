@@ -20,12 +20,12 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from featloom.data.sentences import split_labels
+from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.chinese_segments import base_phrases
 from featloom.data.tasks.ready import load
@@ -167,22 +167,6 @@ TEXTS = {
 }
 
 
-def take_sentences(table: NominalTable, which: np.ndarray) -> NominalTable:
-    """Some sentences of a table, in the order given.
-
-    >>> table = NominalTable.from_columns({"word": ["a", "b", "c"]},
-    ...                                   sequence_bounds=np.array([0, 2, 3]))
-    >>> take_sentences(table, np.array([1])).sequence_bounds.tolist()
-    [0, 1]
-    """
-    bounds = table.sequence_bounds
-    assert bounds is not None
-    lengths = np.diff(bounds)[which]
-    starts = np.concatenate(([0], np.cumsum(lengths)))
-    rows = np.repeat(bounds[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
-    return replace(table.take(rows), sequence_bounds=starts)
-
-
 def _n_sentences(table: NominalTable) -> int:
     assert table.sequence_bounds is not None
     return len(table.sequence_bounds) - 1
@@ -298,13 +282,6 @@ class _Clock:
     def read(self) -> tuple[float, float]:
         user = resource.getrusage(resource.RUSAGE_SELF).ru_utime
         return time.perf_counter() - self._wall, user - self._user
-
-
-def gold_labels(table: NominalTable) -> list[list[str]]:
-    """The labels of a table, a list for each sentence."""
-    assert table.labels is not None
-    assert table.sequence_bounds is not None
-    return split_labels(np.array(table.classes, dtype=object)[table.labels], table.sequence_bounds)
 
 
 def _log_loss(tagger: SequenceTagger, table: NominalTable, gold: list[list[str]]) -> float:

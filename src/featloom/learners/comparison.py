@@ -1,9 +1,7 @@
-"""How two cases are compared, and how neighbours vote; and how queries share threads."""
+"""How two cases are compared, and how neighbours vote."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +32,3 @@ class Comparison(NamedTuple):
 def tolerance(weights: np.ndarray) -> float:
     """Distances closer than this count as equal: they differ by how they were added up."""
     return 1e-12 * float(weights.sum())
-
-
-def in_threads(work: Callable[[int], None], pieces: Sequence[int], threads: int) -> None:
-    """Do a piece of work for each of the pieces; they must not depend on one another."""
-    if threads <= 1 or len(pieces) <= 1:
-        for piece in pieces:
-            work(piece)
-        return
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        for _ in pool.map(work, pieces):
-            pass

@@ -17,7 +17,8 @@ import numpy as np
 from featloom.kernels.lattice import add_histograms, extend_projections, lattice_classes
 from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
-from featloom.learners.comparison import VOTES, Comparison, in_threads, tolerance
+from featloom.learners.comparison import VOTES, Comparison, tolerance
+from featloom.learners.threads import in_threads
 
 _CELLS = 60_000_000  # projections of all queries in all sets of columns
 _SHARED_CELLS = 12_000_000  # the same, of a lattice that holds columns for later comparisons
@@ -88,7 +89,8 @@ class Lattice:
         agrees = (chosen[:, None] >> np.arange(len(columns))) & 1
         distance = ((1 - agrees) * weights).sum(axis=1)
         bits = np.array([self.bit_of[column] for column in columns], dtype=np.int64)
-        nearest_first = np.argsort(distance, kind="stable")
+        # A set comes after those that contain it, also where a column weighs nothing.
+        nearest_first = np.lexsort((-agrees.sum(axis=1), distance))
         return (agrees * bits).sum(axis=1)[nearest_first], distance[nearest_first]
 
     def room(self, sets: np.ndarray) -> int:

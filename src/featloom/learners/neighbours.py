@@ -19,8 +19,9 @@ from featloom.kernels.nearest import nearest_classes
 from featloom.kernels.votes import vote_weight
 from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
-from featloom.learners.comparison import VOTES, Comparison, in_threads, tolerance
+from featloom.learners.comparison import VOTES, Comparison, tolerance
 from featloom.learners.lattice import answer_by_lattice
+from featloom.learners.threads import in_threads
 
 
 class Answers(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 from featloom.errors import InputError
 from featloom.kernels import decoding
 from featloom.kernels import sequence as kernel
+from featloom.learners.threads import in_threads
 
 KINDS = {"maxent": kernel.MAXENT, "memm": kernel.MEMM, "crf": kernel.CRF}
 _BLOCK = 256  # sentences that are tagged in one go
@@ -157,7 +158,7 @@ class SequenceModel:
                 self.n_labels, allowed, path,
             )  # fmt: skip
 
-        _in_threads(block, range(0, len(data), _BLOCK), threads)
+        in_threads(block, range(0, len(data), _BLOCK), threads)
         return path
 
     def probabilities(self, data: SequenceData, *, threads: int = 1) -> np.ndarray:
@@ -171,7 +172,7 @@ class SequenceModel:
                 self.n_labels, shares,
             )  # fmt: skip
 
-        _in_threads(block, range(0, len(data), _BLOCK), threads)
+        in_threads(block, range(0, len(data), _BLOCK), threads)
         return shares[:, : self.n_labels]
 
     def best_paths(self, data: SequenceData, n: int) -> list[list[tuple[float, np.ndarray]]]:
@@ -224,7 +225,7 @@ class _Passes:
         """Do something to all rows of the weights, on all threads."""
         step = max(1, -(-len(self.model.weights) // self.threads))
         pieces = range(0, len(self.model.weights), step)
-        _in_threads(lambda first: work(slice(first, first + step)), pieces, self.threads)
+        in_threads(lambda first: work(slice(first, first + step)), pieces, self.threads)
 
     def run(self, number: int) -> float:
         """One pass; gives the sum of −log P(gold)."""
@@ -368,13 +369,3 @@ def _steps(starts: np.ndarray, batch: int) -> np.ndarray:
         fits = int(np.searchsorted(starts, starts[first] + _STEP_TOKENS, side="right")) - 1
         found.append(min(max(fits, first + 1), first + batch, n))
     return np.array(found, dtype=np.int64)
-
-
-def _in_threads(work: Callable[[int], object], pieces, threads: int) -> None:
-    if threads <= 1 or len(pieces) <= 1:
-        for piece in pieces:
-            work(piece)
-        return
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        for _ in pool.map(work, pieces):
-            pass

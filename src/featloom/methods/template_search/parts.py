@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from featloom.data.sentences import split_labels
+from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import ReadError
 from featloom.features.expansion import sentence_bounds
@@ -77,28 +77,6 @@ def sentence_parts(
         train = _joined(train, valid)
         words += "; the validation sentences are among those searched and trained on"
     return SentenceParts(_without_absent_labels(train), test, words)
-
-
-def gold_labels(table: NominalTable) -> list[list[str]]:
-    """The labels of each sentence by name."""
-    assert table.labels is not None
-    names = np.array([*table.classes, None], dtype=object)[table.labels]
-    return split_labels(names, sentence_bounds(table))
-
-
-def take_sentences(table: NominalTable, numbers: np.ndarray) -> NominalTable:
-    """Some sentences of a table.
-
-    >>> from featloom.data.sentences import table_of_sentences
-    >>> table = table_of_sentences([["a", "b"], ["c"]], [["A", "B"], ["A"]])
-    >>> take_sentences(table, np.array([1])).sequence_bounds
-    array([0, 1])
-    """
-    bounds = sentence_bounds(table)
-    rows = [np.arange(bounds[i], bounds[i + 1]) for i in numbers]
-    lengths = [len(one) for one in rows]
-    taken = table.take(np.concatenate(rows) if rows else np.empty(0, dtype=np.int64))
-    return replace(taken, sequence_bounds=np.cumsum([0, *lengths], dtype=np.int64))
 
 
 def new_labels(known: Sequence[str], table: NominalTable) -> str | None:

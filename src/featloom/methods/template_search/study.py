@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.columns import column_maker
+from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import chunk_counts, label_codes, token_counts
 from featloom.evaluation.comparison import LEVEL
@@ -30,7 +31,7 @@ from featloom.methods.template_search.findings import (
     steps,
     template_rows,
 )
-from featloom.methods.template_search.parts import SentenceParts, gold_labels, new_labels
+from featloom.methods.template_search.parts import SentenceParts, new_labels
 from featloom.methods.template_search.search import TemplateSearch
 
 CHOSEN, BY_DEFAULT = "chosen templates", "default templates"
