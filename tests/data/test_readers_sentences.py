@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.data.readers import read_conll, read_conllu
+from featloom.data.readers.conllu import fault_of_tree
 from featloom.errors import InputError, ReadError
 
 CHUNKS = "He PRP B-NP\nran VBD B-VP\n\nStop VB B-VP\n. . O\n"
@@ -227,7 +228,7 @@ trees = st.lists(
     st.integers(1, 6).flatmap(
         lambda n: st.tuples(
             *[st.integers(0, n).filter(lambda h, k=k: h != k) for k in range(1, n + 1)]
-        )
+        ).filter(lambda heads: fault_of_tree(heads) is None)
     ),
     min_size=1,
     max_size=5,

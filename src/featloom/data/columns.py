@@ -12,6 +12,7 @@ file can carry it.
 | shape | full (false) | ``word.shape``, ``word.fullshape`` | XxXx-d, XxXxxxxx-d |
 | flag | flag: digit, hyphen, capital, allcaps | ``word.digit`` | yes |
 | coarse | length | ``word.coarse1`` | M (meant for tags: NNS is N) |
+| attribute | key | ``feats.Gender`` | Masc (of "Gender=Masc|Number=Sing"; "_" without it) |
 | frequent | number, otherwise | ``word.frequent100`` | the word, if one of the 100 commonest |
 
 Unknown values stay unknown.  A word that was not seen in training is unknown once a table is
@@ -186,6 +187,29 @@ class Flag(ByValue):
 
 
 @dataclass(frozen=True)
+class Attribute(ByValue):
+    """One attribute of a list such as CoNLL-U's features: ``Gender=Masc|Number=Sing``.
+
+    >>> Attribute("feats", "Number").value("Gender=Masc|Number=Sing")
+    'Sing'
+    """
+
+    make = "attribute"
+    key: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.of}.{self.key}"
+
+    def value(self, symbol: str) -> str:
+        for pair in symbol.split("|"):
+            key, _, value = pair.partition("=")
+            if key == self.key:
+                return value
+        return "_"
+
+
+@dataclass(frozen=True)
 class Frequent(ColumnMaker):
     """The value itself if it is one of the commonest in training, else that of another column.
 
@@ -263,7 +287,7 @@ FLAGS = {
 }
 
 MAKERS: dict[str, type[ColumnMaker]] = {
-    maker.make: maker for maker in (Lower, Prefix, Suffix, Shape, Flag, Coarse, Frequent)
+    maker.make: maker for maker in (Lower, Prefix, Suffix, Shape, Flag, Coarse, Attribute, Frequent)
 }
 
 

@@ -118,6 +118,12 @@ def _trees(name: str, file: str) -> NominalTable:
     return read_conllu(locate_file(name, file))
 
 
+def _trees_with_chunks(name: str, file: str) -> NominalTable:
+    from featloom.data.readers.conllu import read_conllu
+
+    return read_conllu(locate_file(name, file), last=("chunk", "clause"))
+
+
 def _entities(name: str, file: str) -> NominalTable:
     from featloom.data.tasks.entity_text import read_entity_text
 
@@ -146,6 +152,8 @@ _READERS: dict[str, Callable[[str, str], NominalTable | FeatureMatrix]] = {
     "pt-bosque/ud": _trees,
     "pt-bosque/floresta": _trees,
     "pt-bosque/conllx-sample400": _trees,
+    "bosque": _trees,
+    "floresta": _trees_with_chunks,
     "uner_english_ewt": _entities,
     "wnut17": _entities,
     "wikigold": _entities,
