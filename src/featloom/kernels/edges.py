@@ -1,0 +1,180 @@
+"""Edges between tokens, their features, and what these weigh.
+
+A template looks at some columns of the head, some of the modifier, and some of the pair (side,
+distance, counts of what lies between).  Its feature on an edge is hashed to a slot of a table of
+2^b weights:  slot = (T + H + M + P mod 2³²) >> (32 - b),  with T the template's own number, H a
+hash of the head's part, M of the modifier's, P of the pair's.  H and M are computed once for a
+token, P once for each of the few combinations of pair values there are, so that a feature of an
+edge costs two additions, a shift and one read of the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+N_SIDES, N_DISTANCES, N_COUNTS = 2, 7, 4
+
+
+class Layout(NamedTuple):
+    """Templates laid out for the kernels: T of them, in groups with the same pair part.
+
+    Attributes
+    ----------
+    head_part, mod_part : for each template which part of the head and of the modifier it has.
+    number : its own number, of 32 random bits; ``zero``: as many zeros.
+    groups : bounds of the groups of templates; ``pair_of``: the pair part of each group.
+    blocks : bounds of the blocks of groups: first the templates without a set, then those of each
+        set column.
+    pair_hashes : for each combination of pair values the hashes of the pair parts.
+    tag_hashes : of the values of a set.
+    shift : 32 less the bits of a slot.
+    """
+
+    head_part: np.ndarray
+    mod_part: np.ndarray
+    number: np.ndarray
+    zero: np.ndarray
+    groups: np.ndarray
+    pair_of: np.ndarray
+    blocks: np.ndarray
+    pair_hashes: np.ndarray
+    tag_hashes: np.ndarray
+    shift: np.uint32
+
+
+@njit(cache=True, nogil=True)
+def side_code(head, mod):
+    """1 where the modifier stands to the left of its head, 2 to the right."""
+    return 1 if mod < head else 2
+
+
+@njit(cache=True, nogil=True)
+def distance_code(head, mod):
+    """1 to 5 for as many tokens, 6 for six to ten, 7 for more."""
+    distance = abs(head - mod)
+    if distance <= 5:
+        return distance
+    return 6 if distance <= 10 else 7
+
+
+@njit(cache=True, nogil=True)
+def count_code(counts, start, head, mod, which):
+    """One more than the number of counted tokens strictly between the two, 4 for three or more."""
+    low, high = min(head, mod), max(head, mod)
+    n = counts[start + high - 1, which] - counts[start + low, which]
+    return 1 + min(n, N_COUNTS - 1)
+
+
+@njit(cache=True, nogil=True)
+def pair_code(counts, start, head, mod):
+    """The values of side, distance and all counts as one number."""
+    code = (side_code(head, mod) - 1) * N_DISTANCES + distance_code(head, mod) - 1
+    for which in range(counts.shape[1]):
+        code = code * N_COUNTS + count_code(counts, start, head, mod, which) - 1
+    return code
+
+
+@njit(cache=True, nogil=True)
+def tags_between(tags, start, head, mod, which):
+    """The set of tags strictly between the two, a bit each."""
+    low, high = min(head, mod), max(head, mod)
+    found = np.uint64(0)
+    for at in range(low + 1, high):
+        found |= np.uint64(1) << np.uint64(tags[start + at, which])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def fill_edges(
+    codes, labels, kind, which, starts, edge_starts, edge_heads, head_codes, mod_codes, counts,
+    heads,
+):  # fmt: skip
+    """One edge column of all candidate edges, and whether each is in the tree.
+
+    ``kind``: 0 head, 1 modifier, 2 side, 3 distance, 4 count.
+    """
+    for sentence in range(len(starts) - 1):
+        start = starts[sentence]
+        for at in range(start, starts[sentence + 1]):
+            mod = at - start
+            for edge in range(edge_starts[at], edge_starts[at + 1]):
+                head = edge_heads[edge]
+                labels[edge] = 1 if heads[at] == head else 0
+                if kind == 0:
+                    codes[edge] = head_codes[start + head, which]
+                elif kind == 1:
+                    codes[edge] = mod_codes[at, which]
+                elif kind == 2:
+                    codes[edge] = side_code(head, mod)
+                elif kind == 3:
+                    codes[edge] = distance_code(head, mod)
+                else:
+                    codes[edge] = count_code(counts, start, head, mod, which)
+
+
+@njit(cache=True, nogil=True)
+def mix(hashed, code):
+    """Take one more code into a hash of 64 bits."""
+    hashed = (hashed ^ np.uint64(code + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    hashed ^= hashed >> np.uint64(32)
+    return hashed * np.uint64(0xD6E8FEB86659FD93)
+
+
+@njit(cache=True, nogil=True)
+def hash_parts(codes, part_starts, part_columns, seed):
+    """A hash of 32 bits for each row and each part, a part being some of the columns.
+
+    The hash of the empty part is 0.
+    """
+    n_parts = len(part_starts) - 1
+    hashes = np.zeros((len(codes), n_parts), dtype=np.uint32)
+    for row in range(len(codes)):
+        for part in range(n_parts):
+            if part_starts[part] == part_starts[part + 1]:
+                continue
+            hashed = np.uint64(seed)
+            for k in range(part_starts[part], part_starts[part + 1]):
+                hashed = mix(hashed, part_columns[k])
+                hashed = mix(hashed, codes[row, part_columns[k]])
+            hashes[row, part] = np.uint32(hashed >> np.uint64(32))
+    return hashes
+
+
+@njit(cache=True, nogil=True)
+def spread_parts(hashes, start, end, part_of, numbers, out):
+    """For each position the hash of each template's part, plus the template's own number."""
+    for at in range(start, end):
+        for t in range(len(part_of)):
+            out[at - start, t] = hashes[at, part_of[t]] + numbers[t]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def group_score(weights, shift, groups, first, last, pair_of, pair_row, add, of_head, of_mod):
+    """The sum of the weights of an edge's features, of some groups of templates.
+
+    ``groups[g]`` to ``groups[g + 1]`` are templates with the same pair part ``pair_of[g]``, whose
+    hash is ``pair_row[pair_of[g]]``; ``add`` is the hash of a tag between the two, or 0.
+    """
+    score = np.float32(0.0)
+    for g in range(first, last):
+        pair = np.uint32(pair_row[pair_of[g]] + add)
+        for t in range(groups[g], groups[g + 1]):
+            score += weights[np.uint32(of_head[t] + of_mod[t] + pair) >> shift]
+    return score
+
+
+@njit(cache=True, nogil=True)
+def add_to_group(
+    weights, sums, times, amount, shift, groups, first, last, pair_of, pair_row, add, of_head,
+    of_mod,
+):  # fmt: skip
+    """Add an amount to the weights of an edge's features; ``sums`` gets it ``times`` over."""
+    for g in range(first, last):
+        pair = np.uint32(pair_row[pair_of[g]] + add)
+        for t in range(groups[g], groups[g + 1]):
+            slot = np.uint32(of_head[t] + of_mod[t] + pair) >> shift
+            weights[slot] += amount
+            sums[slot] += amount * times

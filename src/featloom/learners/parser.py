@@ -1,0 +1,334 @@
+"""A dependency parser whose features are templates of edges.
+
+The score of a tree is the sum of the scores of its edges, and the best tree is found exactly.
+Templates can be those that people wrote, those read off decision trees grown on the edges, or any
+list; training, pruning and decoding are the same for all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from featloom.data.columns import derive, fit_makers
+from featloom.data.edges import Candidates, EdgeReader, EdgeSentences, edge_table
+from featloom.data.table import NominalTable
+from featloom.data.trees import table_of_trees
+from featloom.errors import InputError
+from featloom.evaluation.attachment import attachment_counts
+from featloom.features.template import Template
+from featloom.learners.edge_model import (
+    EdgeModel,
+    EdgeTemplates,
+    ParserTraining,
+    Pilot,
+    RelationModel,
+    with_gold,
+)
+from featloom.learners.parser_templates import (
+    TokenColumns,
+    between_templates,
+    edge_columns,
+    manual_templates,
+    pilot_templates,
+    relation_templates,
+)
+from featloom.learners.tree_paths import grow_templates
+from featloom.search.workers import number_of_workers
+
+DECODERS = ("eisner", "chu-liu-edmonds")
+TRAININGS = ("mira", "perceptron")
+# The trees that edge templates are grown from: chosen on the development data of UD Bosque.
+FOREST = {"n_trees": 60, "columns_per_tree": None, "prune": None, "most": 300}
+_PILOT_BITS, _RELATION_BITS = 20, 17
+_GOLD = "the trees to learn from have no heads"
+
+
+class DependencyParser(BaseEstimator):
+    """First-order dependency parsing.
+
+    Parameters
+    ----------
+    templates : "manual" (McDonald's first-order set), "tree" (grown on the edges of the training
+        sentences), or a list of templates over edge columns (:mod:`featloom.data.edges`).
+    columns : edge columns that trees are grown on; default McDonald's basic features.
+    derived : recipes of token columns to make first (:mod:`featloom.data.columns`), for suffixes,
+        genders and the like.
+    forest : settings of the trees, see :func:`featloom.learners.tree_paths.grow_templates`.
+    between : whether "manual" and "tree" also look at each tag between head and modifier.
+    training : "mira", or "perceptron"; both are averaged.
+    epochs : passes over the training sentences.
+    margin : of "mira": by how much more the right tree must score for each head that is wrong.
+    step : of "mira": the most that a step adds to a weight, times the number of templates.
+    decoder : "eisner" (arcs do not cross), or "chu-liu-edmonds" (they may).
+    single_root : whether each sentence has one root; default: whether the training sentences do.
+    prune : heads with less than this share of the likeliest head's probability, by a pilot model,
+        are not looked at; 0: all are.
+    relations : whether relations are learned; default: where the training sentences have them.
+    bits : weights lie in a table of 2**bits.
+    n_jobs : threads; they change the time and nothing else.
+    random_state : seed of the order of sentences and of the forest.
+    progress : called with (what is done, how many passes, of how many).
+
+    Attributes
+    ----------
+    templates_ : the templates.
+    grown_, trees_ : with "tree", what grew: templates with their gains, and the trees.
+    relations_ : names of the relations; empty where they are not learned.
+
+    Examples
+    --------
+    >>> sentence = [("He", "he", "PRON", "_", "_", 2, "nsubj"),
+    ...             ("ran", "run", "VERB", "_", "_", 0, "root")]
+    >>> parser = DependencyParser(bits=12).fit([sentence] * 20)
+    >>> parser.predict([sentence])
+    [[2, 0]]
+    >>> parser.predict_trees([[("She", "she", "PRON", "_", "_"), ("ran", "run", "VERB", "_", "_")]])
+    [[(2, 'nsubj'), (0, 'root')]]
+    """
+
+    def __init__(
+        self,
+        *,
+        templates="manual",
+        columns=None,
+        derived=(),
+        forest=None,
+        between=True,
+        training="mira",
+        epochs=5,
+        margin=1.0,
+        step=0.33,
+        decoder="eisner",
+        single_root=None,
+        prune=0.003,
+        relations=None,
+        bits=22,
+        n_jobs=None,
+        random_state=None,
+        progress=None,
+    ):
+        self.templates = templates
+        self.columns = columns
+        self.derived = derived
+        self.forest = forest
+        self.between = between
+        self.training = training
+        self.epochs = epochs
+        self.margin = margin
+        self.step = step
+        self.decoder = decoder
+        self.single_root = single_root
+        self.prune = prune
+        self.relations = relations
+        self.bits = bits
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, sentences: Any, y: Any = None) -> DependencyParser:
+        """Learn from trees.
+
+        Parameters
+        ----------
+        sentences : a CoNLL-U or CoNLL-X file; a table with heads; or a list of sentences, a token
+            being (form, lemma, upos, xpos, feats, head, deprel).
+        y : not used.
+        """
+        self._check_parameters()
+        table = table_of_trees(sentences)
+        if table.heads is None:
+            raise InputError(_GOLD)
+        self._makers = fit_makers(table, self.derived)
+        table = derive(table, *self._makers)
+        self.single_root_ = _has_single_roots(table) if self.single_root is None else bool(
+            self.single_root
+        )  # fmt: skip
+        tokens = TokenColumns.of(table)
+        columns = list(self.columns) if self.columns else edge_columns(table, tokens)
+        self._reader, parts = self._read_columns(table, tokens, columns)
+        edges = self._reader.read(table)
+        seed = 0 if self.random_state is None else int(self.random_state)
+        self._pilot = None
+        if self.prune:
+            self._say("pruning heads", 0, self.epochs)
+            layout = EdgeTemplates(self._reader, parts["pilot"], _PILOT_BITS)
+            self._pilot = Pilot(layout, self.prune)
+            self._pilot.train(edges, seed=seed)
+        candidates = self._candidates(edges)
+        if self.templates == "tree":
+            self._say("growing templates", 0, self.epochs)
+            parts["own"] = self._grow(table, edges, candidates, columns, seed)
+        self.templates_ = [*parts["own"], *parts["between"]]
+        if not self.templates_:
+            raise InputError("there are no templates to parse by")
+        layout = EdgeTemplates(self._reader, self.templates_, self.bits)
+        self.model_ = EdgeModel(
+            layout, projective=self.decoder == "eisner", single_root=self.single_root_
+        )
+        margin = self.margin if self.training == "mira" else 0.0
+        how = ParserTraining(self.epochs, margin, self.step, seed)
+        self.model_.train(
+            edges, candidates, how, on_epoch=lambda n, _: self._say("training", n, self.epochs)
+        )
+        self._fit_relations(table, edges, parts["relations"], seed)
+        return self
+
+    def predict(self, sentences: Any) -> list[list[int]]:
+        """The heads of each sentence's tokens: positions from 1, 0 for the root."""
+        return self._parse(sentences)[1]
+
+    def predict_trees(self, sentences: Any) -> list[list[tuple[int, str]]]:
+        """Head and relation of each token; "_" where relations were not learned."""
+        edges, heads = self._parse(sentences)
+        if self._relation_model is None:
+            return [[(head, "_") for head in sentence] for sentence in heads]
+        flat = np.full(len(edges.heads), -1, dtype=np.int32)
+        flat[_is_token(edges)] = [head for sentence in heads for head in sentence]
+        codes = self._relation_model.label(edges, flat, self._threads())
+        names = np.array(self.relations_, dtype=object)[codes[_is_token(edges)]].tolist()
+        found = iter(names)
+        return [[(head, next(found)) for head in sentence] for sentence in heads]
+
+    def score(self, sentences: Any, y: Any = None) -> float:
+        """The share of tokens with the right head, punctuation left out."""
+        return self.evaluate(sentences)["uas"]
+
+    def evaluate(self, sentences: Any) -> dict[str, float]:
+        """Attachment scores of sentences with trees.
+
+        ``uas`` is the share of tokens with the right head, ``las`` with the right relation too,
+        both without tokens of punctuation alone; ``uas_punctuation`` counts all tokens.
+        """
+        table = table_of_trees(sentences)
+        counts = attachment_counts(table, self.predict_trees(table))
+        right, labelled, tokens, all_right, all_tokens = counts.sum(axis=0).tolist()
+        scores = {"uas": right / max(tokens, 1), "uas_punctuation": all_right / max(all_tokens, 1)}
+        if self.relations_:
+            scores["las"] = labelled / max(tokens, 1)
+        return scores
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the parser to a model file; :func:`load_parser` reads it."""
+        from featloom.learners.parser_files import save_parser
+
+        save_parser(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
+        """Read what :meth:`save` wrote."""
+        from featloom.learners.parser_files import load_parser
+
+        return load_parser(path)
+
+    def _read_columns(
+        self, table: NominalTable, tokens: TokenColumns, columns: Sequence[str]
+    ) -> tuple[EdgeReader, dict[str, list[Template]]]:
+        """The reader of all edge columns that anything looks at, and the templates by use."""
+        own: list[Template] = []
+        if self.templates == "manual":
+            own = manual_templates(tokens)
+        elif self.templates != "tree":
+            own = list(self.templates)
+        given = not isinstance(self.templates, str)
+        parts = {
+            "own": own,
+            "between": between_templates(tokens) if self.between and not given else [],
+            "pilot": pilot_templates(tokens, columns) if self.prune else [],
+            "relations": relation_templates(tokens) if self._wants_relations(table) else [],
+        }
+        names = [
+            name for part in parts.values() for template in part for name, _ in template.places
+        ]
+        if self.templates == "tree":
+            names = [*columns, *names]
+        return EdgeReader.of(table, names), parts
+
+    def _grow(
+        self, table: NominalTable, edges: EdgeSentences, candidates: Candidates, columns, seed: int
+    ) -> list[Template]:
+        reader = EdgeReader.of(table, columns)
+        rows = edge_table(reader, reader.read(table), with_gold(edges, candidates))
+        settings = FOREST | {"random_state": seed} | (self.forest or {})
+        self.grown_, self.trees_ = grow_templates(rows, **settings)
+        return [grown.template for grown in self.grown_]
+
+    def _candidates(self, edges: EdgeSentences) -> Candidates:
+        if self._pilot is None:
+            return Candidates.all(edges)
+        return self._pilot.candidates(edges, self._threads())
+
+    def _fit_relations(
+        self, table: NominalTable, edges: EdgeSentences, templates: list[Template], seed: int
+    ) -> None:
+        self.relations_: tuple[str, ...] = ()
+        self._relation_model = None
+        if not self._wants_relations(table):
+            return
+        j = table.column_index("deprel")
+        self.relations_ = table.vocabularies[j]
+        codes = np.full(len(edges.heads), -1, dtype=np.int32)
+        codes[_is_token(edges)] = table.codes[:, j] - 1
+        layout = EdgeTemplates(self._reader, templates, _RELATION_BITS, for_relations=True)
+        self._relation_model = RelationModel(layout, len(self.relations_))
+        self._relation_model.train(edges, codes, seed=seed)
+
+    def _wants_relations(self, table: NominalTable) -> bool:
+        there = "deprel" in table.columns and any(
+            value != "_" for value in table.vocabularies[table.column_index("deprel")]
+        )
+        if self.relations and not there:
+            raise InputError("the trees to learn from have no relations")
+        return there if self.relations is None else bool(self.relations)
+
+    def _parse(self, sentences: Any) -> tuple[EdgeSentences, list[list[int]]]:
+        check_is_fitted(self, "model_")
+        table = derive(table_of_trees(sentences), *self._makers)
+        edges = self._reader.read(table)
+        heads = self.model_.parse(edges, self._candidates(edges), self._threads())
+        return edges, replace(edges, heads=heads).token_heads()
+
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+
+    def _say(self, what: str, done: int, of: int) -> None:
+        if self.progress is not None:
+            self.progress(what, done, of)
+
+    def _check_parameters(self) -> None:
+        choices = {"training": TRAININGS, "decoder": DECODERS}
+        if isinstance(self.templates, str):
+            choices["templates"] = ("manual", "tree")
+        elif not all(isinstance(template, Template) for template in self.templates):
+            raise InputError("templates must be 'manual', 'tree' or a list of Template")
+        for name, allowed in choices.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise InputError(f"{name} is {value!r}; it can be {', '.join(map(repr, allowed))}")
+        for name, least, most in (("epochs", 1, 10_000), ("bits", 8, 30)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or not least <= value <= most:
+                raise InputError(f"{name} is {value!r}; it must lie between {least} and {most}")
+        if not 0 <= self.prune < 1:
+            raise InputError(f"prune is {self.prune!r}; it must lie between 0 and 1")
+        if not self.margin > 0 or not self.step > 0:
+            raise InputError("margin and step must be above 0")
+
+
+def _has_single_roots(table: NominalTable) -> bool:
+    assert table.heads is not None
+    assert table.sequence_bounds is not None
+    roots = np.concatenate(([0], np.cumsum(table.heads == 0)))[table.sequence_bounds]
+    return bool((np.diff(roots) <= 1).all())
+
+
+def _is_token(edges: EdgeSentences) -> np.ndarray:
+    token = np.ones(len(edges.heads), dtype=bool)
+    token[edges.starts[:-1]] = False
+    return token
