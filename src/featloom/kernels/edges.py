@@ -2,7 +2,7 @@
 
 A template looks at some columns of the head, some of the modifier, and some of the pair (side,
 distance, counts of what lies between).  Its feature on an edge is hashed to a slot of a table of
-2^b weights:  slot = (T + H + M + P mod 2³²) >> (32 - b),  with T the template's own number, H a
+2^b weights:  slot = (T + H + M + P mod 2⁶⁴) >> (64 - b),  with T the template's own number, H a
 hash of the head's part, M of the modifier's, P of the pair's.  H and M are computed once for a
 token, P once for each of the few combinations of pair values there are, so that a feature of an
 edge costs two additions, a shift and one read of the table.
@@ -24,25 +24,26 @@ class Layout(NamedTuple):
     Attributes
     ----------
     head_part, mod_part : for each template which part of the head and of the modifier it has.
-    number : its own number, of 32 random bits; ``zero``: as many zeros.
+    number : its own number, of 64 random bits.
+    pair_part : its pair part.
     groups : bounds of the groups of templates; ``pair_of``: the pair part of each group.
     blocks : bounds of the blocks of groups: first the templates without a set, then those of each
         set column.
     pair_hashes : for each combination of pair values the hashes of the pair parts.
     tag_hashes : of the values of a set.
-    shift : 32 less the bits of a slot.
+    shift : 64 less the bits of a slot.
     """
 
     head_part: np.ndarray
     mod_part: np.ndarray
     number: np.ndarray
-    zero: np.ndarray
+    pair_part: np.ndarray
     groups: np.ndarray
     pair_of: np.ndarray
     blocks: np.ndarray
     pair_hashes: np.ndarray
     tag_hashes: np.ndarray
-    shift: np.uint32
+    shift: np.uint64
 
 
 @njit(cache=True, nogil=True)
@@ -117,7 +118,7 @@ def fill_edges(
 
 @njit(cache=True, nogil=True)
 def mix(hashed, code):
-    """Take one more code into a hash of 64 bits."""
+    """Take one more code into a hash of 64 bits; its high bits are as good as its low ones."""
     hashed = (hashed ^ np.uint64(code + 1)) * np.uint64(0x9E3779B97F4A7C15)
     hashed ^= hashed >> np.uint64(32)
     return hashed * np.uint64(0xD6E8FEB86659FD93)
@@ -125,12 +126,12 @@ def mix(hashed, code):
 
 @njit(cache=True, nogil=True)
 def hash_parts(codes, part_starts, part_columns, seed):
-    """A hash of 32 bits for each row and each part, a part being some of the columns.
+    """A hash of 64 bits for each row and each part, a part being some of the columns.
 
     The hash of the empty part is 0.
     """
     n_parts = len(part_starts) - 1
-    hashes = np.zeros((len(codes), n_parts), dtype=np.uint32)
+    hashes = np.zeros((len(codes), n_parts), dtype=np.uint64)
     for row in range(len(codes)):
         for part in range(n_parts):
             if part_starts[part] == part_starts[part + 1]:
@@ -139,42 +140,69 @@ def hash_parts(codes, part_starts, part_columns, seed):
             for k in range(part_starts[part], part_starts[part + 1]):
                 hashed = mix(hashed, part_columns[k])
                 hashed = mix(hashed, codes[row, part_columns[k]])
-            hashes[row, part] = np.uint32(hashed >> np.uint64(32))
+            hashes[row, part] = hashed
     return hashes
 
 
 @njit(cache=True, nogil=True)
-def spread_parts(hashes, start, end, part_of, numbers, out):
-    """For each position the hash of each template's part, plus the template's own number."""
-    for at in range(start, end):
-        for t in range(len(part_of)):
-            out[at - start, t] = hashes[at, part_of[t]] + numbers[t]
+def spread_sentence(layout, start, n, head_hashes, mod_hashes):
+    """For each position of a sentence the hashes of all templates' head and modifier parts.
 
-
-@njit(cache=True, nogil=True, fastmath=True)
-def group_score(weights, shift, groups, first, last, pair_of, pair_row, add, of_head, of_mod):
-    """The sum of the weights of an edge's features, of some groups of templates.
-
-    ``groups[g]`` to ``groups[g + 1]`` are templates with the same pair part ``pair_of[g]``, whose
-    hash is ``pair_row[pair_of[g]]``; ``add`` is the hash of a tag between the two, or 0.
+    To that of the head the template's own number is added.
     """
-    score = np.float32(0.0)
-    for g in range(first, last):
-        pair = np.uint32(pair_row[pair_of[g]] + add)
-        for t in range(groups[g], groups[g + 1]):
-            score += weights[np.uint32(of_head[t] + of_mod[t] + pair) >> shift]
-    return score
+    n_templates = len(layout.number)
+    of_head = np.empty((n, n_templates), dtype=np.uint64)
+    of_mod = np.empty((n, n_templates), dtype=np.uint64)
+    for at in range(n):
+        for t in range(n_templates):
+            of_head[at, t] = head_hashes[start + at, layout.head_part[t]] + layout.number[t]
+            of_mod[at, t] = mod_hashes[start + at, layout.mod_part[t]]
+    return of_head, of_mod
 
 
 @njit(cache=True, nogil=True)
-def add_to_group(
-    weights, sums, times, amount, shift, groups, first, last, pair_of, pair_row, add, of_head,
-    of_mod,
-):  # fmt: skip
-    """Add an amount to the weights of an edge's features; ``sums`` gets it ``times`` over."""
-    for g in range(first, last):
-        pair = np.uint32(pair_row[pair_of[g]] + add)
-        for t in range(groups[g], groups[g + 1]):
-            slot = np.uint32(of_head[t] + of_mod[t] + pair) >> shift
-            weights[slot] += amount
-            sums[slot] += amount * times
+def most_slots(layout):
+    """The most features that an edge can have."""
+    plain = layout.groups[layout.blocks[1]]
+    return plain + len(layout.tag_hashes) * (layout.groups[-1] - plain)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def edge_slots(slots, layout, start, head, mod, counts, tags, of_head, of_mod):
+    """The slots of all features of an edge, written into ``slots``; gives how many there are.
+
+    ``of_head`` and ``of_mod`` are what :func:`spread_sentence` made of the sentence.
+    """
+    pair_row = layout.pair_hashes[pair_code(counts, start, head, mod)]
+    heads, mods = of_head[head], of_mod[mod]
+    shift = layout.shift
+    for g in range(layout.blocks[1]):
+        pair = pair_row[layout.pair_of[g]]
+        # Slices that begin at 0 let the loop be compiled to vector instructions.
+        first, last = layout.groups[g], layout.groups[g + 1]
+        own, of_heads, of_mods = slots[first:last], heads[first:last], mods[first:last]
+        for t in range(last - first):
+            own[t] = (of_heads[t] + of_mods[t] + pair) >> shift
+    n = layout.groups[layout.blocks[1]]
+    for which in range(len(layout.blocks) - 2):
+        between = tags_between(tags, start, head, mod, which)
+        tag = 0
+        while between:
+            if between & np.uint64(1):
+                for g in range(layout.blocks[which + 1], layout.blocks[which + 2]):
+                    pair = pair_row[layout.pair_of[g]] + layout.tag_hashes[tag]
+                    for t in range(layout.groups[g], layout.groups[g + 1]):
+                        slots[n] = (heads[t] + mods[t] + pair) >> shift
+                        n += 1
+            between >>= np.uint64(1)
+            tag += 1
+    return n
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def sum_of(weights, slots, n):
+    """The sum of the first n of the slots' weights."""
+    score = np.float32(0.0)
+    for k in range(n):
+        score += weights[slots[k]]
+    return score

@@ -13,68 +13,15 @@ from numba import njit
 
 from featloom.kernels.arborescences import MISSING, chu_liu_edmonds, eisner
 from featloom.kernels.edges import (
-    add_to_group,
-    group_score,
+    edge_slots,
+    most_slots,
     pair_code,
-    spread_parts,
-    tags_between,
+    spread_sentence,
+    sum_of,
 )
 
-
-@njit(cache=True, nogil=True)
-def spread_sentence(sentence, starts, layout, head_hashes, mod_hashes, of_head, of_mod):
-    """Hashes of the head and modifier parts of all templates, for each position of a sentence."""
-    start, end = starts[sentence], starts[sentence + 1]
-    spread_parts(head_hashes, start, end, layout.head_part, layout.number, of_head)
-    spread_parts(mod_hashes, start, end, layout.mod_part, layout.zero, of_mod)
-
-
-@njit(cache=True, nogil=True)
-def score_edge(weights, layout, start, head, mod, counts, tags, of_head, of_mod):
-    """The score of one edge."""
-    pair_row = layout.pair_hashes[pair_code(counts, start, head, mod)]
-    blocks = layout.blocks
-    score = group_score(
-        weights, layout.shift, layout.groups, blocks[0], blocks[1], layout.pair_of, pair_row,
-        np.uint32(0), of_head[head], of_mod[mod],
-    )  # fmt: skip
-    for which in range(len(blocks) - 2):
-        between = tags_between(tags, start, head, mod, which)
-        tag = 0
-        while between:
-            if between & np.uint64(1):
-                score += group_score(
-                    weights, layout.shift, layout.groups, blocks[which + 1], blocks[which + 2],
-                    layout.pair_of, pair_row, layout.tag_hashes[tag], of_head[head], of_mod[mod],
-                )  # fmt: skip
-            between >>= np.uint64(1)
-            tag += 1
-    return score
-
-
-@njit(cache=True, nogil=True)
-def add_to_edge(
-    weights, sums, times, amount, layout, start, head, mod, counts, tags, of_head, of_mod
-):  # fmt: skip
-    """Add an amount to the weights of one edge's features."""
-    pair_row = layout.pair_hashes[pair_code(counts, start, head, mod)]
-    blocks = layout.blocks
-    add_to_group(
-        weights, sums, times, amount, layout.shift, layout.groups, blocks[0], blocks[1],
-        layout.pair_of, pair_row, np.uint32(0), of_head[head], of_mod[mod],
-    )  # fmt: skip
-    for which in range(len(blocks) - 2):
-        between = tags_between(tags, start, head, mod, which)
-        tag = 0
-        while between:
-            if between & np.uint64(1):
-                add_to_group(
-                    weights, sums, times, amount, layout.shift, layout.groups, blocks[which + 1],
-                    blocks[which + 2], layout.pair_of, pair_row, layout.tag_hashes[tag],
-                    of_head[head], of_mod[mod],
-                )  # fmt: skip
-            between >>= np.uint64(1)
-            tag += 1
+_SMALL = 1e-3  # a share that moves no weight
+_NOTHING = 12.0  # a head whose score is so far below the best has no share worth computing
 
 
 @njit(cache=True, nogil=True)
@@ -85,13 +32,30 @@ def score_sentence(
     """Scores of the candidate edges of a sentence as a matrix; others are MISSING."""
     start = starts[sentence]
     n = starts[sentence + 1] - start
+    slots = np.empty(most_slots(layout), dtype=np.uint64)
     for h in range(n):
         for m in range(n):
             scores[h, m] = MISSING
     for m in range(1, n):
         for edge in range(edge_starts[start + m], edge_starts[start + m + 1]):
             h = edge_heads[edge]
-            scores[h, m] = score_edge(weights, layout, start, h, m, counts, tags, of_head, of_mod)
+            found = edge_slots(slots, layout, start, h, m, counts, tags, of_head, of_mod)
+            scores[h, m] = sum_of(weights, slots, found)
+
+
+@njit(cache=True, nogil=True)
+def add_to_edges(
+    weights, sums, times, amount, layout, start, heads, others, counts, tags, of_head, of_mod
+):  # fmt: skip
+    """Add an amount to the weights of those edges to ``heads`` that ``others`` do not share."""
+    slots = np.empty(most_slots(layout), dtype=np.uint64)
+    for m in range(1, len(heads)):
+        if heads[m] == others[m]:
+            continue
+        found = edge_slots(slots, layout, start, heads[m], m, counts, tags, of_head, of_mod)
+        for k in range(found):
+            weights[slots[k]] += amount
+            sums[slots[k]] += amount * times
 
 
 @njit(cache=True, nogil=True)
@@ -109,13 +73,10 @@ def parse_sentences(
     mod_hashes, projective, single_root, heads,
 ):  # fmt: skip
     """Fill in the heads of some sentences."""
-    n_templates = len(layout.head_part)
     for sentence in sentences:
         start = starts[sentence]
         n = starts[sentence + 1] - start
-        of_head = np.empty((n, n_templates), dtype=np.uint32)
-        of_mod = np.empty((n, n_templates), dtype=np.uint32)
-        spread_sentence(sentence, starts, layout, head_hashes, mod_hashes, of_head, of_mod)
+        of_head, of_mod = spread_sentence(layout, start, n, head_hashes, mod_hashes)
         scores = np.empty((n, n))
         score_sentence(
             scores, weights, layout, sentence, starts, edge_starts, edge_heads, counts, tags,
@@ -142,9 +103,7 @@ def train_sentences(
         start = starts[sentence]
         n = starts[sentence + 1] - start
         step += 1
-        of_head = np.empty((n, n_templates), dtype=np.uint32)
-        of_mod = np.empty((n, n_templates), dtype=np.uint32)
-        spread_sentence(sentence, starts, layout, head_hashes, mod_hashes, of_head, of_mod)
+        of_head, of_mod = spread_sentence(layout, start, n, head_hashes, mod_hashes)
         scores = np.empty((n, n))
         score_sentence(
             scores, weights, layout, sentence, starts, edge_starts, edge_heads, counts, tags,
@@ -171,63 +130,69 @@ def train_sentences(
         if margin > 0:
             amount = np.float32(min(most, above / (2.0 * n_templates * differ)))
         times = np.float32(step)
-        for m in range(1, n):
-            if heads[m] != right[m]:
-                add_to_edge(
-                    weights, sums, times, amount, layout, start, right[m], m, counts, tags,
-                    of_head, of_mod,
-                )  # fmt: skip
-                add_to_edge(
-                    weights, sums, times, -amount, layout, start, heads[m], m, counts, tags,
-                    of_head, of_mod,
-                )  # fmt: skip
+        add_to_edges(
+            weights, sums, times, amount, layout, start, right, heads, counts, tags, of_head, of_mod
+        )
+        add_to_edges(
+            weights, sums, times, -amount, layout, start, heads, right, counts, tags, of_head,
+            of_mod,
+        )  # fmt: skip
     return step, n_wrong
 
 
 @njit(cache=True, nogil=True)
-def shares_of_heads(shares, weights, layout, start, n, mod, counts, tags, of_head, of_mod):
-    """The softmax of the scores of all heads of one token."""
+def shares_of_heads(shares, slots, weights, layout, start, mod, counts, of_head, of_mod):
+    """The softmax of the scores of all heads of one token, and the slots of their features.
+
+    The templates of the pilot are few and none has a set.
+    """
+    n, n_templates = slots.shape
     top = -np.inf
     for h in range(n):
-        if h != mod:
-            shares[h] = score_edge(weights, layout, start, h, mod, counts, tags, of_head, of_mod)
-            top = max(top, shares[h])
+        if h == mod:
+            continue
+        pair_row = layout.pair_hashes[pair_code(counts, start, h, mod)]
+        score = np.float32(0.0)
+        for t in range(n_templates):
+            pair = pair_row[layout.pair_part[t]]
+            slot = (of_head[h, t] + of_mod[mod, t] + pair) >> layout.shift
+            slots[h, t] = slot
+            score += weights[slot]
+        shares[h] = score
+        top = max(top, score)
+    shares[mod] = -np.inf
     total = 0.0
     for h in range(n):
-        shares[h] = np.exp(shares[h] - top) if h != mod else 0.0
+        below = top - shares[h]
+        shares[h] = np.exp(-below) if below < _NOTHING else 0.0
         total += shares[h]
     for h in range(n):
         shares[h] /= total
 
 
 @njit(cache=True, nogil=True)
-def train_pilot(
-    order, weights, layout, starts, counts, tags, head_hashes, mod_hashes, gold, rate
-):  # fmt: skip
+def train_pilot(order, weights, layout, starts, counts, head_hashes, mod_hashes, gold, rate):
     """One pass of the pilot over some sentences: w += rate (is head − share of the head)."""
     n_templates = len(layout.head_part)
-    nothing = np.zeros_like(weights)
     for sentence in order:
         start = starts[sentence]
         n = starts[sentence + 1] - start
-        of_head = np.empty((n, n_templates), dtype=np.uint32)
-        of_mod = np.empty((n, n_templates), dtype=np.uint32)
-        spread_sentence(sentence, starts, layout, head_hashes, mod_hashes, of_head, of_mod)
+        of_head, of_mod = spread_sentence(layout, start, n, head_hashes, mod_hashes)
         shares = np.empty(n)
+        slots = np.empty((n, n_templates), dtype=np.int64)
         for m in range(1, n):
-            shares_of_heads(shares, weights, layout, start, n, m, counts, tags, of_head, of_mod)
+            shares_of_heads(shares, slots, weights, layout, start, m, counts, of_head, of_mod)
+            shares[gold[start + m]] -= 1.0
             for h in range(n):
-                slope = (1.0 if h == gold[start + m] else 0.0) - shares[h]
-                if h != m and abs(slope) > 1e-3:
-                    add_to_edge(
-                        weights, nothing, np.float32(0), np.float32(rate * slope), layout, start,
-                        h, m, counts, tags, of_head, of_mod,
-                    )  # fmt: skip
+                if h != m and abs(shares[h]) > _SMALL:
+                    amount = np.float32(-rate * shares[h])
+                    for t in range(n_templates):
+                        weights[slots[h, t]] += amount
 
 
 @njit(cache=True, nogil=True)
 def likely_heads(
-    sentences, weights, layout, starts, counts, tags, head_hashes, mod_hashes, ratio, kept, heads
+    sentences, weights, layout, starts, counts, head_hashes, mod_hashes, ratio, kept, heads
 ):  # fmt: skip
     """For each token of some sentences the heads with at least ``ratio`` of the best one's share.
 
@@ -239,12 +204,11 @@ def likely_heads(
     for sentence in sentences:
         start = starts[sentence]
         n = starts[sentence + 1] - start
-        of_head = np.empty((n, n_templates), dtype=np.uint32)
-        of_mod = np.empty((n, n_templates), dtype=np.uint32)
-        spread_sentence(sentence, starts, layout, head_hashes, mod_hashes, of_head, of_mod)
+        of_head, of_mod = spread_sentence(layout, start, n, head_hashes, mod_hashes)
         shares = np.empty(n)
+        slots = np.empty((n, n_templates), dtype=np.int64)
         for m in range(1, n):
-            shares_of_heads(shares, weights, layout, start, n, m, counts, tags, of_head, of_mod)
+            shares_of_heads(shares, slots, weights, layout, start, m, counts, of_head, of_mod)
             least = ratio * shares.max()
             for h in range(n):
                 if h != m and shares[h] >= least:

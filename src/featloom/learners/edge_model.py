@@ -91,12 +91,12 @@ class EdgeTemplates:
                 groups.append(groups[-1] + inside.count(pair))
                 pair_of.append(pairs.index(pair))
             blocks.append(len(pair_of))
-        numbers = np.array([_name_hash(t) for t in self.templates], dtype=np.uint32)
+        numbers = np.array([_name_hash(t) for t in self.templates], dtype=np.uint64)
         self.layout = Layout(
             head_part=np.array([heads.index(p["head"]) for _, p in split], dtype=np.int32),
             mod_part=np.array([mods.index(p["mod"]) for _, p in split], dtype=np.int32),
             number=numbers,
-            zero=np.zeros_like(numbers),
+            pair_part=np.array([pairs.index(p["pair"]) for _, p in split], dtype=np.int32),
             groups=np.array(groups, dtype=np.int32),
             pair_of=np.array(pair_of, dtype=np.int32),
             blocks=np.array(blocks, dtype=np.int32),
@@ -104,7 +104,7 @@ class EdgeTemplates:
             tag_hashes=hash_parts(
                 np.arange(N_SETS, dtype=np.int32)[:, None], *_ragged([(0,)]), seed=5
             )[:, 0].copy(),
-            shift=np.uint32(32 - bits),
+            shift=np.uint64(64 - bits),
         )
 
     def __len__(self) -> int:
@@ -217,8 +217,7 @@ class Pilot:
         for epoch in range(epochs):
             train_pilot(
                 random.permutation(len(sentences)), self.weights, self.templates.layout,
-                sentences.starts, sentences.counts, sentences.tags, *hashes, sentences.heads,
-                0.3 / (1 + epoch),
+                sentences.starts, sentences.counts, *hashes, sentences.heads, 0.3 / (1 + epoch),
             )  # fmt: skip
 
     def candidates(self, sentences: EdgeSentences, threads: int = 1) -> Candidates:
@@ -233,7 +232,7 @@ class Pilot:
             heads = np.empty(int(np.sum(sentences.lengths[piece] ** 2)), dtype=np.int32)
             n = likely_heads(
                 piece, self.weights, self.templates.layout, sentences.starts, sentences.counts,
-                sentences.tags, *hashes, self.ratio, kept, heads,
+                *hashes, self.ratio, kept, heads,
             )  # fmt: skip
             found[first // _PIECE] = heads[:n].copy()
 
@@ -266,7 +265,7 @@ class RelationModel:
         for _ in range(epochs):
             step, _ = train_relations(
                 random.permutation(len(sentences)), self.weights, sums, step,
-                self.templates.layout, sentences.starts, sentences.counts, *hashes,
+                self.templates.layout, sentences.starts, sentences.counts, sentences.tags, *hashes,
                 sentences.heads, relations,
             )  # fmt: skip
         sums /= np.float32(-(step + 1))
@@ -280,8 +279,8 @@ class RelationModel:
         def work(first: int) -> None:
             label_sentences(
                 np.arange(first, min(first + _PIECE, len(sentences))), self.weights,
-                self.templates.layout, sentences.starts, sentences.counts, *hashes, heads,
-                relations,
+                self.templates.layout, sentences.starts, sentences.counts, sentences.tags, *hashes,
+                heads, relations,
             )  # fmt: skip
 
         in_threads(work, range(0, len(sentences), _PIECE), threads)
@@ -319,8 +318,8 @@ def _pair_hashes(pairs: Sequence[tuple[int, ...]], n_counts: int) -> np.ndarray:
 
 
 def _name_hash(template: Template) -> int:
-    """A number of 32 bits from a template's places, the same in every process."""
+    """A number of 64 bits from a template's places, the same in every process."""
     from hashlib import blake2b
 
     names = "\n".join(sorted(name for name, _ in template.places))
-    return int.from_bytes(blake2b(names.encode(), digest_size=4).digest(), "little")
+    return int.from_bytes(blake2b(names.encode(), digest_size=8).digest(), "little")
