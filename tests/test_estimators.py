@@ -13,7 +13,13 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from featloom import ConjunctionInducer, MemoryClassifier, MemorySearch
+from featloom import (
+    ConjunctionInducer,
+    MemoryClassifier,
+    MemorySearch,
+    TreeTemplates,
+    TreeTemplatesCV,
+)
 
 # ``score`` is a parameter of ConjunctionInducer; these checks take it for a method.
 _SCORE_IS_A_PARAMETER = dict.fromkeys(
@@ -34,6 +40,9 @@ def _expected(estimator):
         MemoryClassifier(k=3, metric="mvdm", vote="exponential", compat="timbl"),
         MemorySearch(strategy="genetic", ks=(1,), cv=2, budget=4),
         MemorySearch(strategy="guided", ks=(1, 3), cv=2, budget=4, compat=None),
+        TreeTemplates(),
+        TreeTemplates(n_trees=3, hashed=10),
+        TreeTemplatesCV(max_lengths=(1, 2), mosts=(None,), cv=2),
     ],
     expected_failed_checks=_expected,
 )

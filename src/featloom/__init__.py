@@ -24,6 +24,8 @@ _HOME = {
     "read_conllu": "featloom.data.readers",
     "ConjunctionInducer": "featloom.methods.induction",
     "ConjunctionSearchCV": "featloom.methods.induction",
+    "TreeTemplates": "featloom.methods.tree_templates",
+    "TreeTemplatesCV": "featloom.methods.tree_templates",
     "TemplateSearch": "featloom.methods.template_search",
     "SequenceTagger": "featloom.learners.tagger",
     "MemoryClassifier": "featloom.learners.memory",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from featloom.data.columns import Shape
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.plan import FeaturePlan
+from featloom.features.template import Template
 from featloom.formats.crfpp import check_ids, read_templates
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
@@ -131,6 +133,63 @@ def test_a_journal_of_another_seed_is_refused(tmp_path):
     TemplateSearch(**how).fit(SENTENCES[:20], LABELS[:20])
     with pytest.raises(InputError, match="'seed' was 0, now 1"):
         TemplateSearch(**(how | {"random_state": 1})).fit(SENTENCES[:20], LABELS[:20])
+
+
+GIVEN = [
+    Template((("1", 0),)),
+    Template((("0", 0),)),
+    Template((("1", 0), ("1", -1))),
+    Template((("0", -1), ("1", 1))),
+    Template((), "B", "B"),
+]
+
+
+def test_a_list_of_templates_is_thinned():
+    search = TemplateSearch(candidates=GIVEN, **QUICK).fit(SENTENCES, LABELS)
+    chosen = [set(template.places) for template in search.plan_.templates if template.places]
+    given = [set(template.places) for template in GIVEN]
+    assert all(places in given for places in chosen)
+    assert {("1", -1), ("1", 0)} in chosen
+    assert {("0", -1), ("1", 1)} not in chosen
+    assert search.plan_.templates[-1].kind == "B"
+
+
+def test_a_search_among_joins_alone_begins_with_the_first():
+    search = TemplateSearch(candidates=GIVEN[2:3], **QUICK).fit(SENTENCES, LABELS)
+    assert joins_of(search) == [set(GIVEN[2].places)]
+
+
+def test_a_long_template_is_screened_though_its_values_are_many():
+    places = [(name, offset) for name in ("0", "1", "0.fullshape") for offset in (-1, 0, 1)]
+    random = np.random.default_rng(0)
+    sentences = [[(f"w{random.integers(10**6)}", w[1]) for w in s] for s in SENTENCES * 3]
+    search = TemplateSearch(
+        candidates=[*GIVEN, Template(tuple(places))], makers=[Shape("0", full=True)], **QUICK
+    ).fit(sentences, LABELS * 3)
+    assert not any(len(joined) > 3 for joined in joins_of(search))
+
+
+def test_a_journal_of_other_candidates_is_refused(tmp_path):
+    how = {"journal": tmp_path / "journal", "budget": 3, **QUICK}
+    TemplateSearch(candidates=GIVEN[:3], **how).fit(SENTENCES[:20], LABELS[:20])
+    for other in (GIVEN[:2], None):
+        with pytest.raises(InputError, match="made by another search: its 'candidates'"):
+            TemplateSearch(candidates=other, **how).fit(SENTENCES[:20], LABELS[:20])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"candidates": [Template((("2", 0),))]}, "looks at column '2'"),
+        ({"candidates": [Template((("1", -2),))]}, "looks 2 tokens away .* the window is 1"),
+        ({"candidates": []}, "candidates holds no template"),
+        ({"candidates": [Template((("1", 0),), "B")]}, "is of kind B"),
+        ({"candidates": GIVEN, "strategy": "outward"}, "for the strategy 'screened'"),
+    ],
+)
+def test_wrong_candidates_are_named(parameters, words):
+    with pytest.raises(InputError, match=words):
+        TemplateSearch(**QUICK, **parameters).fit(SENTENCES[:20], LABELS[:20])
 
 
 def test_the_paper_allows_three_places_one_of_them_a_word_and_no_wide_gap():

@@ -26,6 +26,8 @@ from featloom.data.columns import (
     Suffix,
 )
 from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.features.template import Template
 
 Place = tuple[str, int]
 Places = tuple[Place, ...]
@@ -72,14 +74,19 @@ class CandidateTemplates:
     ----------
     table : with all derived columns.
     window : the largest offset.
+    given : where templates come from elsewhere, these and no others.
     """
 
-    def __init__(self, table: NominalTable, window: int):
-        self.columns, self.window = table.columns, window
+    def __init__(self, table: NominalTable, window: int, given: list[Places] | None = None):
+        self.columns, self.window, self.given = table.columns, window, given
         sizes = [len(vocabulary) for vocabulary in table.vocabularies]
         limit = min(MANY_VALUES, max(sizes, default=0) - 1)
         self.words = {n for n, size in zip(table.columns, sizes, strict=True) if size > limit}
         self._settled = settled_columns(table)
+
+    def first(self) -> list[Places]:
+        """What is scored at the start: those given, or else all places and all pairs."""
+        return [*self.atomic(), *self.pairs()] if self.given is None else list(self.given)
 
     def atomic(self) -> list[Places]:
         """Every column at every offset, the nearest first."""
@@ -92,7 +99,9 @@ class CandidateTemplates:
         return [pair for pair in pairs if self.is_sensible(pair)]
 
     def extensions(self, places: Places) -> list[Places]:
-        """All sensible joins with one place more."""
+        """All sensible joins with one place more; none where templates were given."""
+        if self.given is not None:
+            return []
         more = (in_order((*places, place)) for (place,) in self.atomic() if place not in places)
         return [extended for extended in more if self.is_sensible(extended)]
 
@@ -109,6 +118,34 @@ class CandidateTemplates:
             and ((one[0], other[0]) in self._settled or (other[0], one[0]) in self._settled)
             for one, other in combinations(places, 2)
         )
+
+
+def given_templates(templates: Iterable[Template | Places], window: int) -> list[Places]:
+    """Templates from elsewhere as this search has them, each once, in the order given.
+
+    Label pairs are left out, because every CRF has them.
+
+    >>> given_templates([Template((("tag", 0), ("word", -1))), Template((), "B")], window=1)
+    [(('word', -1), ('tag', 0))]
+    """
+    found: dict[Places, None] = {}
+    for template in templates:
+        if isinstance(template, Template) and template.kind == "B":
+            if template.places:
+                raise InputError(f"template {template} is of kind B; those of kind U are searched")
+            continue
+        places = template.places if isinstance(template, Template) else tuple(template)
+        for name, offset in places:
+            if abs(offset) > window:
+                raise InputError(
+                    f"template {Template(places)} looks {abs(offset)} tokens away from "
+                    f"{name!r}; the window is {window}"
+                )
+        if places:
+            found[in_order(places)] = None
+    if not found:
+        raise InputError("candidates holds no template")
+    return list(found)
 
 
 def in_order(places: Iterable[Place]) -> Places:

@@ -138,7 +138,7 @@ class TemplateEvaluation:
     def _first_gains(self, screen, rounds, chosen, extend: bool) -> dict[Places, float]:
         waiting = self._waiting.get(len(rounds) - 1)
         if waiting is None:
-            some = [*self.candidates.atomic(), *self.candidates.pairs()]
+            some = self.candidates.first()
         else:
             some = [places for places, _ in waiting]
             if extend:

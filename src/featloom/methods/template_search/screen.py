@@ -8,6 +8,7 @@ that have not seen it, and no CRF has seen the first part.  A template is scored
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,12 +18,14 @@ from featloom.data.table import NominalTable
 from featloom.features.expansion import TemplateExpansion, sentence_bounds
 from featloom.features.template import Template
 from featloom.kernels import screening as kernel
+from featloom.kernels.templates import number_keys
 from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
 from featloom.methods.template_search.candidates import Place, Places
 
 PARTS = 5
 _POWERS = tuple(round(0.5 + 0.05 * n, 2) for n in range(15))
 _AT_ONCE = 16  # templates that a thread scores in one go
+_MOST_KEYS = 1 << 62
 
 
 class PartModels:
@@ -173,7 +176,13 @@ class Screen:
 
     def _keys(self, places: Places) -> np.ndarray:
         codes, radixes = zip(*(self._place(place) for place in places), strict=True)
-        return kernel.join_codes(np.stack(codes), np.array(radixes, dtype=np.int64))
+        columns, sizes = list(codes), list(radixes)
+        while math.prod(sizes) > _MOST_KEYS:
+            # The first places are numbered anew, so that keys of long templates have room.
+            keys = kernel.join_codes(np.stack(columns[:2]), np.array(sizes[:2], dtype=np.int64))
+            numbers, known = number_keys(keys)
+            columns[:2], sizes[:2] = [numbers], [len(known)]
+        return kernel.join_codes(np.stack(columns), np.array(sizes, dtype=np.int64))
 
 
 def _calibrated(shares: np.ndarray, gold: np.ndarray, learned: np.ndarray) -> np.ndarray:

@@ -38,7 +38,8 @@ class Screened(StepByStep):
     Parameters
     ----------
     evaluation : which does the work; it is told what earlier rounds left waiting.
-    given : the columns that were given, not derived; their nearest places are the start.
+    given : the columns that were given, not derived; their nearest places are the start, as far
+        as they are candidates (or else the first candidate).
     window : the largest offset.
     tolerance : the share of the held-out loss that a template must take off.
     most : how many templates there may be at most.
@@ -58,6 +59,9 @@ class Screened(StepByStep):
         self.evaluation, self.tolerance, self.proxy = evaluation, tolerance, proxy
         self.most = MOST if most is None else most
         start: list[Places] = [((name, o),) for o in outward(min(2, window)) for name in given]
+        candidates = evaluation.candidates.given
+        if candidates is not None:
+            start = [places for places in start if places in candidates] or candidates[:1]
         self.start = start[: self.most]
         self.rounds = [self.start]
 

@@ -23,7 +23,7 @@ from featloom.data.columns import ColumnMaker, derive, fit_makers
 from featloom.data.sentences import table_of_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.features.expansion import sentence_bounds
+from featloom.features.expansion import check_columns, sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.formats.crfpp import template_line
@@ -32,8 +32,9 @@ from featloom.methods.template_search.candidates import (
     CandidateTemplates,
     Places,
     default_makers,
+    given_templates,
 )
-from featloom.methods.template_search.decisions import StepByStep
+from featloom.methods.template_search.decisions import StepByStep, plain
 from featloom.methods.template_search.evaluation import TemplateEvaluation
 from featloom.methods.template_search.outward import Outward
 from featloom.methods.template_search.screen import PARTS
@@ -56,6 +57,8 @@ class TemplateSearch(BaseEstimator):
     budget : the most templates (a number), or a time such as "2m"; None: until the strategy is
         done.
     window : the largest offset of a place.
+    candidates : templates to choose from, for "screened": those that trees grew for instance
+        (see :func:`featloom.features.windows.sequence_templates`); None: all within the window.
     makers : recipes of the columns to derive, see :mod:`featloom.data.columns`; default forms of
         the words and letters of the tags with "screened", none with "outward".
     tolerance : the smallest improvement that counts: of F1 for "outward" (default .0003), as a
@@ -91,6 +94,7 @@ class TemplateSearch(BaseEstimator):
         proxy=None,
         budget=None,
         window=3,
+        candidates=None,
         makers=None,
         tolerance=None,
         passes=10,
@@ -104,6 +108,7 @@ class TemplateSearch(BaseEstimator):
         self.proxy = proxy
         self.budget = budget
         self.window = window
+        self.candidates = candidates
         self.makers = makers
         self.tolerance = tolerance
         self.passes = passes
@@ -120,18 +125,18 @@ class TemplateSearch(BaseEstimator):
         _check_sentences(given)
         makers = self._makers(given)
         table = derive(given, *makers)
-        candidates = CandidateTemplates(table, self.window)
+        candidates = CandidateTemplates(table, self.window, self._given(table))
         evaluation = TemplateEvaluation(
             table, candidates, seed=self._seed(), threads=self._threads(), passes=self.passes,
             cutoff=self.cutoff,
         )  # fmt: skip
         strategy = self._strategy(evaluation, given.columns, table)
-        self._search(evaluation, strategy, table)
+        self._search(evaluation, strategy, table, candidates.given)
         self.history_ = strategy.history
         self._write_down(strategy, given.columns, makers)
         return self
 
-    def _search(self, evaluation, strategy: StepByStep, table: NominalTable) -> None:
+    def _search(self, evaluation, strategy: StepByStep, table: NominalTable, given) -> None:
         limits = Budget.of(self.budget)
         description = {
             "method": "template_search",
@@ -139,6 +144,7 @@ class TemplateSearch(BaseEstimator):
             "columns": list(table.columns),
             **{name: getattr(self, name) for name in ("strategy", "window", "passes", "cutoff")},
             "seed": self._seed(),
+            "candidates": None if given is None else plain(given),
         }
         data = fingerprint(table.codes, table.labels, sentence_bounds(table), list(table.classes))
         opened: Any = nullcontext(None)
@@ -188,6 +194,13 @@ class TemplateSearch(BaseEstimator):
             lines += [str(template_line(template.name, cells))]
         self.templates_ = "\n".join([*lines, "# the label pair", "B"]) + "\n"
 
+    def _given(self, table: NominalTable) -> list[Places] | None:
+        if self.candidates is None:
+            return None
+        given = given_templates(self.candidates, self.window)
+        check_columns([Template(places) for places in given], table.columns)
+        return given
+
     def _makers(self, table: NominalTable) -> list[ColumnMaker]:
         if self.makers is not None:
             return fit_makers(table, self.makers)
@@ -206,6 +219,8 @@ class TemplateSearch(BaseEstimator):
             )
         if self.proxy is not None and self.proxy not in KINDS:
             raise InputError(f"proxy is {self.proxy!r}; it can be {', '.join(map(repr, KINDS))}")
+        if self.candidates is not None and self.strategy != "screened":
+            raise InputError("candidates are for the strategy 'screened'")
         if not isinstance(self.window, int | np.integer) or self.window < 0:
             raise InputError(f"window is {self.window!r}; it must be a whole number from 0")
         for name in ("passes", "cutoff"):

@@ -251,7 +251,7 @@ def _data_part(parts: SentenceParts) -> dict[str, Any]:
 
 def _parameters(search: TemplateSearch, parts: SentenceParts) -> dict[str, Any]:
     """How it was done, for the page; what was not asked for is left out."""
-    aside = {"journal", "progress", "n_jobs", "random_state", "makers"}
+    aside = {"journal", "progress", "n_jobs", "random_state", "makers", "candidates"}
     given = search.get_params()
     said = {k: v for k, v in given.items() if k not in aside and v is not None}
     return {"protocol": parts.words, **said}

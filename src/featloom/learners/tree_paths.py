@@ -1,0 +1,304 @@
+"""Templates read off decision trees: which columns matter together.
+
+Entropy-guided feature generation (Fernandes and Milidiú): every path from the root of a tree to an
+inner node is a template, the columns it tests without their values.  A tree that tests
+``preposition`` first and then, after some prepositions, ``verb``, says that the two are to be
+looked at together, whatever the preposition.
+
+A template is a set of columns; the first path that has them settles their order.  Its gain is that
+of the nodes it ends in, in bits summed over the rows that reach them.  Since every path begins at
+the root, nothing would back off from the root's column; so there are *back-off copies*, the same
+paths without it.  And since one tree asks one way only, there are forests: "bagged" trees that
+each see some of the columns, or "hard" ones that each see the rows the tree before got wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, comb
+
+import numpy as np
+
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.features.template import Template
+from featloom.learners.tree import (
+    CRITERIA,
+    MultiwayTree,
+    grow_tree,
+    prune_by_error,
+    prune_by_gain,
+)
+
+PRUNINGS = ("error", "gain", None)
+FORESTS = ("bagged", "hard")
+_SHARE_OF_COLUMNS = 2 / 3  # that a bagged tree sees where nothing else is said
+
+
+@dataclass(frozen=True)
+class GrownTemplate:
+    """A template that grew on trees.
+
+    Parameters
+    ----------
+    template : its columns, in the order of the first path that has them.
+    gain : in bits, summed over rows, nodes and trees; a back-off copy has that of its paths.
+    coverage : the share of the rows that reach it, in the trees it is in.
+    trees : how many trees it is in.
+    backoff : whether it is a path without its root, and nowhere a path.
+    """
+
+    template: Template
+    gain: float
+    coverage: float
+    trees: int
+    backoff: bool
+
+    def __str__(self) -> str:
+        return str(self.template)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree as it was pruned, and as it was before."""
+
+    tree: MultiwayTree
+    whole: MultiwayTree
+
+
+def grow_templates(
+    table: NominalTable,
+    *,
+    criterion: str = "gain_ratio",
+    max_length: int | None = 6,
+    backoff: bool = True,
+    prune: str | None = "error",
+    confidence: float = 0.25,
+    min_rows: int = 2,
+    floor: int = 0,
+    n_trees: int = 1,
+    columns_per_tree: int | None = None,
+    forest: str = "bagged",
+    most: int | None = None,
+    random_state: int = 0,
+) -> tuple[list[GrownTemplate], list[MultiwayTree]]:
+    """Templates of a labelled table, the one with the highest gain first, and their trees.
+
+    Where no column tells the classes apart there are none.
+
+    Parameters
+    ----------
+    criterion : "gain_ratio" or "information_gain", by which a tree chooses columns.
+    max_length : columns of the longest template; of a longer path its beginning is a template.
+    backoff : whether there are also back-off copies.
+    prune : "error" (as in C4.5), "gain" (for skewed classes) or None.
+    confidence : of error pruning; a lower one prunes more.
+    min_rows : rows that at least two branches of a split must have.
+    floor : where pruning leaves a tree fewer templates, paths with the highest gains come back
+        until there are so many.
+    n_trees : how many trees there are at most.
+    columns_per_tree : how many columns a tree sees, drawn at random; default two thirds in a bagged
+        forest, else all.  No two trees of a bagged forest see the same columns.
+    forest : "bagged", or "hard": each tree after the first sees the rows that the one before got
+        wrong, and as many that it got right; it ends when none is wrong.
+    most : how many templates are kept, those with the highest gains.
+    random_state : seed of what is drawn.
+
+    Examples
+    --------
+    >>> table = NominalTable.from_columns({"letter": list("ccks"), "next": list("aeae")},
+    ...                                   labels=["K", "S", "K", "S"])
+    >>> grown, (tree,) = grow_templates(table, prune=None, min_rows=1)
+    >>> [str(template) for template in grown]
+    ['next']
+    """
+    forest_of = grow_trees(
+        table, criterion=criterion, prune=prune, confidence=confidence, min_rows=min_rows,
+        n_trees=n_trees, columns_per_tree=columns_per_tree, forest=forest,
+        random_state=random_state,
+    )  # fmt: skip
+    grown = templates_of_trees(
+        forest_of, max_length=max_length, backoff=backoff, floor=floor, most=most
+    )
+    return grown, [one.tree for one in forest_of]
+
+
+def grow_trees(
+    table: NominalTable,
+    *,
+    criterion: str = "gain_ratio",
+    prune: str | None = "error",
+    confidence: float = 0.25,
+    min_rows: int = 2,
+    n_trees: int = 1,
+    columns_per_tree: int | None = None,
+    forest: str = "bagged",
+    random_state: int = 0,
+) -> list[GrownTree]:
+    """The trees behind :func:`grow_templates`, which can be read at several lengths."""
+    _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest)
+    random = np.random.default_rng(random_state)
+    subsets = _subsets_of_columns(table, n_trees, columns_per_tree, forest, random)
+    rows = None
+    trees: list[GrownTree] = []
+    for columns in subsets:
+        whole = grow_tree(table, criterion=criterion, min_rows=min_rows, columns=columns, rows=rows)
+        trees.append(GrownTree(_pruned(whole, prune, confidence), whole))
+        if forest == "hard" and len(trees) < n_trees:
+            rows = hard_rows(trees[-1].tree, table, random)
+            if not len(rows):
+                break
+    return trees
+
+
+def templates_of_trees(
+    trees: Sequence[GrownTree],
+    *,
+    max_length: int | None = 6,
+    backoff: bool = True,
+    floor: int = 0,
+    most: int | None = None,
+) -> list[GrownTemplate]:
+    """The templates of a forest, ranked: highest gain, then fewest columns, then met first."""
+    for name, value, least in (("max_length", max_length, 1), ("most", most, 0)):
+        if value is not None and value < least:
+            raise InputError(f"{name} is {value!r}; it must be at least {least}")
+    paths = _Sums()
+    copies = _Sums()
+    for one in trees:
+        in_tree = _paths_kept(one, max_length, floor)
+        n_rows = int(one.tree.rows[0])
+        for columns, gain, rows in in_tree:
+            paths.add(columns, gain, rows, n_rows, tree=one)
+        for columns, gain, rows in in_tree if backoff else ():
+            if len(columns) > 1:
+                copies.add(columns[1:], gain, rows, n_rows, tree=one)
+    names = trees[0].tree.columns if trees else ()
+    found = [one.grown(names, backoff=False) for one in paths]
+    found += [one.grown(names, backoff=True) for one in copies if one.key not in paths.by_set]
+    return sorted(found, key=lambda one: (-one.gain, len(one.template)))[:most]
+
+
+def hard_rows(tree: MultiwayTree, table: NominalTable, random: np.random.Generator) -> np.ndarray:
+    """The rows that a tree gets wrong and as many others, ascending; none if none is wrong."""
+    labels = _labels(table)
+    wrong = tree.predict(table.codes) != labels
+    missed, met = np.flatnonzero(wrong), np.flatnonzero(~wrong)
+    if not len(missed):
+        return missed
+    some = random.choice(met, size=min(len(missed), len(met)), replace=False)
+    return np.sort(np.concatenate([missed, some]))
+
+
+Read = tuple[tuple[int, ...], float, int]  # columns, gain and rows of a path
+
+
+class _Sums:
+    """What is known of sets of columns, summed over the paths that have them."""
+
+    def __init__(self) -> None:
+        self.by_set: dict[frozenset[int], _Sum] = {}
+
+    def add(self, columns, gain: float, rows: int, n_rows: int, *, tree: GrownTree) -> None:
+        key = frozenset(columns)
+        one = self.by_set.setdefault(key, _Sum(key, columns))
+        one.gain += gain
+        one.rows += rows
+        if one.last_tree is not tree:
+            one.last_tree, one.trees, one.n_rows = tree, one.trees + 1, one.n_rows + n_rows
+
+    def __iter__(self) -> Iterator[_Sum]:
+        return iter(self.by_set.values())
+
+
+@dataclass
+class _Sum:
+    key: frozenset[int]
+    columns: tuple[int, ...]
+    gain: float = 0.0
+    rows: int = 0
+    n_rows: int = 0
+    trees: int = 0
+    last_tree: GrownTree | None = None
+
+    def grown(self, names: Sequence[str], *, backoff: bool) -> GrownTemplate:
+        places = tuple((names[column], 0) for column in self.columns)
+        share = self.rows / max(self.n_rows, 1)
+        return GrownTemplate(Template(places), self.gain, share, self.trees, backoff)
+
+
+def _paths_kept(one: GrownTree, max_length: int | None, floor: int) -> list[Read]:
+    """The paths of a pruned tree, and of the whole one the best that the floor asks for."""
+    kept = _short_paths(one.tree, max_length)
+    sets = {frozenset(columns) for columns, _, _ in kept}
+    if len(sets) >= floor or one.whole is one.tree:
+        return kept
+    cut_off = [
+        path for path in _short_paths(one.whole, max_length) if frozenset(path[0]) not in sets
+    ]
+    sums: dict[frozenset[int], float] = {}
+    for columns, gain, _ in cut_off:
+        sums[frozenset(columns)] = sums.get(frozenset(columns), 0.0) + gain
+    best = sorted(sums, key=lambda key: (-sums[key], len(key)))[: floor - len(sets)]
+    back = set(best)
+    return kept + [path for path in cut_off if frozenset(path[0]) in back]
+
+
+def _short_paths(tree: MultiwayTree, max_length: int | None) -> list[Read]:
+    return [
+        (tuple(path.columns), float(path.gain), int(path.rows))
+        for path in tree.paths()
+        if max_length is None or len(path.columns) <= max_length
+    ]
+
+
+def _pruned(tree: MultiwayTree, prune: str | None, confidence: float) -> MultiwayTree:
+    if prune == "error":
+        return prune_by_error(tree, confidence)
+    return prune_by_gain(tree) if prune == "gain" else tree
+
+
+def _subsets_of_columns(
+    table: NominalTable, n_trees: int, per_tree: int | None, forest: str, random
+) -> list[list[int] | None]:
+    """The columns that each tree sees, ascending; None: all."""
+    width = len(table.columns)
+    if per_tree is None and forest == "bagged" and n_trees > 1:
+        per_tree = ceil(_SHARE_OF_COLUMNS * width)
+    if per_tree is None:
+        return [None] * n_trees
+    per_tree = min(per_tree, width)
+
+    def draw() -> tuple[int, ...]:
+        return tuple(sorted(random.choice(width, size=per_tree, replace=False).tolist()))
+
+    if forest == "hard":
+        return [list(draw()) for _ in range(n_trees)]
+    # The same columns twice would be the same tree twice.
+    different: dict[tuple[int, ...], None] = {}
+    while len(different) < min(n_trees, comb(width, per_tree)):
+        different[draw()] = None
+    return [list(columns) for columns in different]
+
+
+def _labels(table: NominalTable) -> np.ndarray:
+    if table.labels is None or not len(table):
+        raise InputError("there are no labels to grow a tree on")
+    if (table.labels < 0).any():
+        raise InputError(f"row {int(np.argmin(table.labels))} has no label")
+    return table.labels
+
+
+def _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest) -> None:
+    _labels(table)
+    for name, value, known in (
+        ("criterion", criterion, CRITERIA),
+        ("prune", prune, PRUNINGS),
+        ("forest", forest, FORESTS),
+    ):
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; it can be {', '.join(map(repr, known))}")
+    for name, value in (("n_trees", n_trees), ("columns_per_tree", columns_per_tree)):
+        if value is not None and value < 1:
+            raise InputError(f"{name} is {value!r}; it must be at least 1")
