@@ -20,8 +20,8 @@ from featloom.errors import InputError
 from featloom.features.display import features_html
 from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
+from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
-from featloom.methods.induction.inputs import InputReader
 from featloom.methods.induction.procedure import Procedure
 from featloom.methods.induction.selection import cut
 from featloom.scores import NAMES

@@ -24,10 +24,10 @@ from featloom.errors import InputError
 from featloom.evaluation.folds import given_folds, make_folds
 from featloom.evaluation.objective import Objective
 from featloom.evaluation.selection import RULES, one_standard_error
+from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
 from featloom.methods.induction.grid import FoldFeatures, shared_parameters
 from featloom.methods.induction.inducer import ConjunctionInducer
-from featloom.methods.induction.inputs import InputReader
 from featloom.methods.induction.selection import cut
 from featloom.search import Exhaustive, Journal, SearchSpace, fingerprint, search
 from featloom.search.space import json_text
