@@ -60,7 +60,7 @@ LETTERS = NominalTable.from_columns(
 
 
 def test_every_path_from_the_root_is_a_template_and_has_the_gain_of_its_nodes():
-    grown, (tree,) = grow_templates(LETTERS, prune=None, backoff=False)
+    grown, tree = grow_templates(LETTERS, prune=None, backoff=False)
     assert {str(one): one.gain for one in grown} == pytest.approx(
         {"letter & next": 4.0, "letter": tree.gain[0] * 8}
     )
@@ -213,9 +213,9 @@ def test_a_seed_settles_a_forest(forest):
     ids=["one class", "one value", "a value a row", "unknown", "one row"],
 )
 def test_nothing_to_split_gives_no_template(table):
-    grown, trees = grow_templates(table, floor=10)
+    grown, tree = grow_templates(table, floor=10)
     assert grown == []
-    assert trees[0].n_internal == 0
+    assert tree.n_internal == 0
 
 
 def test_a_class_of_one_row_does_no_harm():

@@ -235,7 +235,8 @@ def edge_table(
     edges = edges or Candidates.all(sentences)
     columns = [column for column in reader.columns if column.kind != "set"]
     codes = np.empty((len(edges.heads), len(columns)), dtype=np.int32, order="F")
-    labels = np.empty(len(edges.heads), dtype=np.int32)
+    modifier = np.repeat(np.arange(len(sentences.heads)), np.diff(edges.starts))
+    labels = (edges.heads == sentences.heads[modifier]).astype(np.int32)
     n_of = dict.fromkeys(("head", "mod", "count"), 0)
     for j, column in enumerate(columns):
         kind = ("head", "mod", "side", "distance", "count").index(column.kind)
@@ -243,8 +244,8 @@ def edge_table(
         if column.kind in n_of:
             n_of[column.kind] += 1
         fill_edges(
-            codes[:, j], labels, kind, which, sentences.starts, edges.starts, edges.heads,
-            sentences.head_codes, sentences.mod_codes, sentences.counts, sentences.heads,
+            codes[:, j], kind, which, sentences.starts, edges.starts, edges.heads,
+            sentences.head_codes, sentences.mod_codes, sentences.counts,
         )  # fmt: skip
     return NominalTable(
         tuple(column.name for column in columns),
@@ -272,7 +273,7 @@ class Candidates:
         own = np.arange(len(n)) - np.repeat(sentences.starts[:-1], sentences.lengths + 1)
         heads = (np.arange(starts[-1]) - np.repeat(starts[:-1], n)).astype(np.int32)
         heads += heads >= np.repeat(own, n)  # a token is not its own head
-        return cls(starts, heads.astype(np.int16 if len(n) == 0 or n.max() < 2**15 else np.int32))
+        return cls(starts, heads)
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -56,7 +56,7 @@ def split_labels(values: np.ndarray, bounds: np.ndarray) -> list[list[Any]]:
 
 
 def take_sentences(table: NominalTable, which: np.ndarray) -> NominalTable:
-    """Some sentences of a table, in the order given.
+    """Some sentences of a table, in the order given, with their heads where it has them.
 
     >>> table = table_of_sentences([["a", "b"], ["c"]])
     >>> take_sentences(table, np.array([1])).sequence_bounds.tolist()
@@ -68,7 +68,8 @@ def take_sentences(table: NominalTable, which: np.ndarray) -> NominalTable:
     lengths = np.diff(bounds)[which]
     starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     rows = np.repeat(bounds[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
-    return replace(table.take(rows), sequence_bounds=starts)
+    heads = None if table.heads is None else table.heads[rows]
+    return replace(table.take(rows), sequence_bounds=starts, heads=heads)
 
 
 def gold_labels(table: NominalTable) -> list[list[Any]]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from featloom.data.readers.conllu import fault_of_tree, read_conllu
-from featloom.data.sentences import table_of_sentences
+from featloom.data.sentences import split_labels, table_of_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+_TOKEN = (
+    "a token is (form, lemma, upos, xpos, feats), in trees to learn from followed by (head, deprel)"
+)
 
 
 def table_of_trees(sentences: Any) -> NominalTable:
@@ -25,34 +29,39 @@ def table_of_trees(sentences: Any) -> NominalTable:
     if isinstance(sentences, str | os.PathLike):
         return read_conllu(sentences)
     if isinstance(sentences, NominalTable):
-        return table_of_sentences(sentences)
-    sentences = [list(sentence) for sentence in sentences]
-    width = next((len(token) for sentence in sentences for token in sentence), 7)
-    if width not in (5, 7) or any(isinstance(t, str) for s in sentences for t in s):
-        raise InputError(
-            "a token is (form, lemma, upos, xpos, feats), in trees to learn from followed by "
-            "(head, deprel)"
-        )
-    names = COLUMNS[:width]
-    if width == 5:
-        return table_of_sentences(sentences, columns=names)
-    heads = [token[5] for sentence in sentences for token in sentence]
-    for head in heads:
+        table = table_of_sentences(sentences)
+        if table.heads is not None:
+            assert table.sequence_bounds is not None
+            _check_trees(split_labels(table.heads, table.sequence_bounds))
+        return table
+    try:
+        sentences = [[_token(token) for token in sentence] for sentence in sentences]
+    except TypeError:
+        raise InputError("a list of sentences is expected, each a list of tokens") from None
+    widths = {len(token) for sentence in sentences for token in sentence}
+    if widths == {5}:
+        return table_of_sentences(sentences, columns=COLUMNS[:5])
+    if widths - {7}:
+        raise InputError(_TOKEN)
+    heads = [[token[5] for token in sentence] for sentence in sentences]
+    for head in (head for sentence in heads for head in sentence):
         if not isinstance(head, int | np.integer) or isinstance(head, bool):
             raise InputError(f"head {head!r:.40} is not a number")
+    _check_trees(heads)
     plain = [[(*token[:5], token[6]) for token in sentence] for sentence in sentences]
-    table = table_of_sentences(plain, columns=[name for name in names if name != "head"])
-    table = replace(table, heads=np.array(heads, dtype=np.int32))
-    _check_trees(table)
-    return table
+    table = table_of_sentences(plain, columns=[name for name in COLUMNS if name != "head"])
+    flat = [head for sentence in heads for head in sentence]
+    return replace(table, heads=np.array(flat, dtype=np.int32))
 
 
-def _check_trees(table: NominalTable) -> None:
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
-    bounds = table.sequence_bounds
-    for number in range(len(bounds) - 1):
-        heads = table.heads[bounds[number] : bounds[number + 1]].tolist()
-        fault = fault_of_tree(heads)
+def _token(token: Any) -> tuple[Any, ...]:
+    if isinstance(token, str):
+        raise InputError(_TOKEN)
+    return tuple(token)
+
+
+def _check_trees(heads: Sequence[Sequence[int]]) -> None:
+    for number, sentence in enumerate(heads):
+        fault = fault_of_tree(sentence)
         if fault is not None:
             raise InputError(f"sentence {number}: {fault[1]}")

@@ -24,6 +24,9 @@ def attachment_counts(
     if table.heads is None or table.sequence_bounds is None:
         raise InputError("the sentences have no trees to compare with")
     bounds = table.sequence_bounds
+    lengths = [len(tree) for tree in trees]
+    if lengths != np.diff(bounds).tolist():
+        raise InputError("the trees are not those of the sentences: their lengths differ")
     heads = np.array([head for tree in trees for head, _ in tree], dtype=np.int32)
     right = heads == table.heads
     labelled = np.zeros(len(table), dtype=bool)

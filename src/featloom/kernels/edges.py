@@ -90,10 +90,9 @@ def tags_between(tags, start, head, mod, which):
 
 @njit(cache=True, nogil=True)
 def fill_edges(
-    codes, labels, kind, which, starts, edge_starts, edge_heads, head_codes, mod_codes, counts,
-    heads,
+    codes, kind, which, starts, edge_starts, edge_heads, head_codes, mod_codes, counts
 ):  # fmt: skip
-    """One edge column of all candidate edges, and whether each is in the tree.
+    """One edge column of all candidate edges.
 
     ``kind``: 0 head, 1 modifier, 2 side, 3 distance, 4 count.
     """
@@ -103,7 +102,6 @@ def fill_edges(
             mod = at - start
             for edge in range(edge_starts[at], edge_starts[at + 1]):
                 head = edge_heads[edge]
-                labels[edge] = 1 if heads[at] == head else 0
                 if kind == 0:
                     codes[edge] = head_codes[start + head, which]
                 elif kind == 1:
@@ -136,7 +134,8 @@ def hash_parts(codes, part_starts, part_columns, seed):
         for part in range(n_parts):
             if part_starts[part] == part_starts[part + 1]:
                 continue
-            hashed = np.uint64(seed)
+            # Mixed first, or seed 1 and column 1 would begin as seed 2 and column 0 do.
+            hashed = mix(np.uint64(0), seed)
             for k in range(part_starts[part], part_starts[part + 1]):
                 hashed = mix(hashed, part_columns[k])
                 hashed = mix(hashed, codes[row, part_columns[k]])

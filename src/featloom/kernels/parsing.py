@@ -94,7 +94,8 @@ def train_sentences(
 
     With y the right tree, ŷ the best tree where each wrong head is worth ``margin`` more, and Δ
     the difference of their features, w += τΔ with τ = min(most, (score(ŷ) + margin·wrong −
-    score(y)) / |Δ|²): averaged MIRA.  A margin of 0 is the perceptron, τ = 1.
+    score(y)) / |Δ|²): averaged MIRA.  |Δ|² is taken to be 2 · templates · wrong, as if no two
+    edges shared a feature.  A margin of 0 is the perceptron, τ = 1.
     ``sums`` adds up what was added times the step, for the average.
     """
     n_templates = len(layout.head_part)

@@ -26,6 +26,7 @@ from featloom.kernels.relations import label_sentences, train_relations
 from featloom.learners.threads import in_threads
 
 _PIECE = 64  # sentences that a thread takes at a time
+_MOST_COUNTS = 6  # the hashes of pairs are a table that each one makes four times as long
 _PAIR_KINDS = ("side", "distance", "count")
 
 
@@ -59,17 +60,27 @@ class EdgeTemplates:
             kind: {c.name: j for j, c in enumerate(reader.of_kind(kind))}
             for kind in ("head", "mod", "count", "set")
         }
+        if len(number_of["count"]) > _MOST_COUNTS:
+            raise InputError(
+                f"{len(number_of['count'])} columns count what lies between; {_MOST_COUNTS} are "
+                "the most"
+            )
         kind_of = {column.name: column.kind for column in reader.columns}
         split = []
         for template in templates:
             parts: dict[str, list[int]] = {"head": [], "mod": [], "pair": [], "set": []}
-            for name, _ in template.places:
+            for name, offset in template.places:
+                if offset:
+                    raise InputError(
+                        f"template {template} has an offset; it belongs in the name of the edge "
+                        "column, as in 'head.upos[-1]'"
+                    )
                 kind = kind_of.get(name)
                 if kind is None:
                     raise InputError(f"template {template} looks at {name!r}, which is not read")
                 if kind in _PAIR_KINDS:
-                    pair = {"side": 0, "distance": 1}.get(kind)
-                    parts["pair"].append(2 + number_of["count"][name] if pair is None else pair)
+                    fixed = {"side": 0, "distance": 1}.get(kind)
+                    parts["pair"].append(2 + number_of["count"][name] if fixed is None else fixed)
                 else:
                     parts[kind].append(number_of[kind][name])
             if len(parts["set"]) > 1:

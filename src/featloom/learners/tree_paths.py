@@ -14,9 +14,10 @@ each see some of the columns, or "hard" ones that each see the rows the tree bef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, comb
+from typing import Any
 
 import numpy as np
 
@@ -82,8 +83,8 @@ def grow_templates(
     forest: str = "bagged",
     most: int | None = None,
     random_state: int = 0,
-) -> tuple[list[GrownTemplate], list[MultiwayTree]]:
-    """Templates of a labelled table, the one with the highest gain first, and their trees.
+) -> tuple[list[GrownTemplate], MultiwayTree]:
+    """Templates of a labelled table, the one with the highest gain first, and the first tree.
 
     Where no column tells the classes apart there are none.
 
@@ -109,22 +110,35 @@ def grow_templates(
     --------
     >>> table = NominalTable.from_columns({"letter": list("ccks"), "next": list("aeae")},
     ...                                   labels=["K", "S", "K", "S"])
-    >>> grown, (tree,) = grow_templates(table, prune=None, min_rows=1)
+    >>> grown, tree = grow_templates(table, prune=None, min_rows=1)
     >>> [str(template) for template in grown]
     ['next']
     """
-    forest_of = grow_trees(
-        table, criterion=criterion, prune=prune, confidence=confidence, min_rows=min_rows,
-        n_trees=n_trees, columns_per_tree=columns_per_tree, forest=forest,
-        random_state=random_state,
-    )  # fmt: skip
+    first: list[MultiwayTree] = []
+
+    def read_once() -> Iterator[GrownTree]:
+        # A large tree is not kept beyond its reading: a forest of them would not fit in memory.
+        for one in each_tree(
+            table, criterion=criterion, prune=prune, confidence=confidence, min_rows=min_rows,
+            n_trees=n_trees, columns_per_tree=columns_per_tree, forest=forest,
+            max_depth=None if prune else max_length, random_state=random_state,
+        ):  # fmt: skip
+            if not first:
+                first.append(one.tree)
+            yield one
+
     grown = templates_of_trees(
-        forest_of, max_length=max_length, backoff=backoff, floor=floor, most=most
+        read_once(), max_length=max_length, backoff=backoff, floor=floor, most=most
     )
-    return grown, [one.tree for one in forest_of]
+    return grown, first[0]
 
 
-def grow_trees(
+def grow_trees(table: NominalTable, **how: Any) -> list[GrownTree]:
+    """The trees behind :func:`grow_templates`, which can be read at several lengths."""
+    return list(each_tree(table, **how))
+
+
+def each_tree(
     table: NominalTable,
     *,
     criterion: str = "gain_ratio",
@@ -134,26 +148,29 @@ def grow_trees(
     n_trees: int = 1,
     columns_per_tree: int | None = None,
     forest: str = "bagged",
+    max_depth: int | None = None,
     random_state: int = 0,
-) -> list[GrownTree]:
-    """The trees behind :func:`grow_templates`, which can be read at several lengths."""
+) -> Iterator[GrownTree]:
+    """The same one after the other; ``max_depth`` is for trees that are not pruned."""
     _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest)
     random = np.random.default_rng(random_state)
     subsets = _subsets_of_columns(table, n_trees, columns_per_tree, forest, random)
     rows = None
-    trees: list[GrownTree] = []
-    for columns in subsets:
-        whole = grow_tree(table, criterion=criterion, min_rows=min_rows, columns=columns, rows=rows)
-        trees.append(GrownTree(_pruned(whole, prune, confidence), whole))
-        if forest == "hard" and len(trees) < n_trees:
-            rows = hard_rows(trees[-1].tree, table, random)
+    for number, columns in enumerate(subsets, start=1):
+        whole = grow_tree(
+            table, criterion=criterion, min_rows=min_rows, max_depth=max_depth, columns=columns,
+            rows=rows,
+        )  # fmt: skip
+        one = GrownTree(_pruned(whole, prune, confidence), whole)
+        yield one
+        if forest == "hard" and number < n_trees:
+            rows = hard_rows(one.tree, table, random)
             if not len(rows):
                 break
-    return trees
 
 
 def templates_of_trees(
-    trees: Sequence[GrownTree],
+    trees: Iterable[GrownTree],
     *,
     max_length: int | None = 6,
     backoff: bool = True,
@@ -166,15 +183,16 @@ def templates_of_trees(
             raise InputError(f"{name} is {value!r}; it must be at least {least}")
     paths = _Sums()
     copies = _Sums()
-    for one in trees:
+    names: tuple[str, ...] = ()
+    for number, one in enumerate(trees, start=1):
+        names = one.tree.columns
         in_tree = _paths_kept(one, max_length, floor)
         n_rows = int(one.tree.rows[0])
         for columns, gain, rows in in_tree:
-            paths.add(columns, gain, rows, n_rows, tree=one)
+            paths.add(columns, gain, rows, n_rows, tree=number)
         for columns, gain, rows in in_tree if backoff else ():
             if len(columns) > 1:
-                copies.add(columns[1:], gain, rows, n_rows, tree=one)
-    names = trees[0].tree.columns if trees else ()
+                copies.add(columns[1:], gain, rows, n_rows, tree=number)
     found = [one.grown(names, backoff=False) for one in paths]
     found += [one.grown(names, backoff=True) for one in copies if one.key not in paths.by_set]
     return sorted(found, key=lambda one: (-one.gain, len(one.template)))[:most]
@@ -200,12 +218,12 @@ class _Sums:
     def __init__(self) -> None:
         self.by_set: dict[frozenset[int], _Sum] = {}
 
-    def add(self, columns, gain: float, rows: int, n_rows: int, *, tree: GrownTree) -> None:
+    def add(self, columns, gain: float, rows: int, n_rows: int, *, tree: int) -> None:
         key = frozenset(columns)
         one = self.by_set.setdefault(key, _Sum(key, columns))
         one.gain += gain
         one.rows += rows
-        if one.last_tree is not tree:
+        if one.last_tree != tree:
             one.last_tree, one.trees, one.n_rows = tree, one.trees + 1, one.n_rows + n_rows
 
     def __iter__(self) -> Iterator[_Sum]:
@@ -220,7 +238,7 @@ class _Sum:
     rows: int = 0
     n_rows: int = 0
     trees: int = 0
-    last_tree: GrownTree | None = None
+    last_tree: int = 0
 
     def grown(self, names: Sequence[str], *, backoff: bool) -> GrownTemplate:
         places = tuple((names[column], 0) for column in self.columns)

@@ -1,0 +1,428 @@
+"""A dependency parser learns from few sentences, answers for any, and refuses what it must."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from edge_twin import is_projective, reaches_root
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from featloom.data.edges import EdgeReader
+from featloom.data.readers.conllu import read_conllu
+from featloom.data.sentences import take_sentences
+from featloom.data.table import NominalTable
+from featloom.data.trees import table_of_trees
+from featloom.errors import InputError, ReadError
+from featloom.learners.edge_model import with_gold
+from featloom.learners.parser import DependencyParser
+from featloom.learners.parser_templates import (
+    TokenColumns,
+    edge_columns,
+    edge_template,
+    manual_templates,
+)
+
+FOREST = {"n_trees": 10, "most": 100}
+LISTED = [
+    edge_template("head.upos", "mod.upos", "side", "distance"),
+    edge_template("head.form", "mod.form"),
+    edge_template("head.upos", "between.upos", "mod.upos"),
+    edge_template("head.upos", "mod.upos", "between.upos=VERB,AUX"),
+    edge_template("mod.form"),
+]
+
+
+def token(form: str, tag: str, head: int, relation: str = "x") -> tuple:
+    return (form, form, tag, "_", "_", head, relation)
+
+
+HE_RAN = [token("He", "PRON", 2, "nsubj"), token("ran", "VERB", 0, "root")]
+TWO_ROOTS = [token("Go", "VERB", 0, "root"), token("away", "ADV", 1), token("Run", "VERB", 0)]
+
+
+def small(**how) -> DependencyParser:
+    return DependencyParser(**{"bits": 12, "epochs": 2, **how})
+
+
+def bare(sentences) -> list:
+    """Sentences without what is to be found."""
+    return [[one[:5] for one in sentence] for sentence in sentences]
+
+
+def sentences_of(table: NominalTable, first: int, last: int) -> NominalTable:
+    bounds = table.sequence_bounds
+    some = take_sentences(table, np.arange(first, last))
+    return replace(some, heads=table.heads[bounds[first] : bounds[last]])
+
+
+@pytest.fixture(scope="module")
+def bosque(data_folder) -> tuple[NominalTable, NominalTable]:
+    """Three hundred sentences to learn from and a hundred and fifty others."""
+    table = read_conllu(data_folder / "pt-bosque" / "ud" / "dev.conll.xz")
+    return sentences_of(table, 0, 300), sentences_of(table, 300, 450)
+
+
+@pytest.fixture(scope="module")
+def manual(bosque) -> DependencyParser:
+    return DependencyParser(bits=18, epochs=3).fit(bosque[0])
+
+
+@pytest.fixture(scope="module")
+def grown(bosque) -> DependencyParser:
+    return DependencyParser(templates="tree", forest=FOREST, bits=18, epochs=3).fit(bosque[0])
+
+
+@pytest.fixture(scope="module")
+def toy() -> DependencyParser:
+    return small().fit([HE_RAN] * 20)
+
+
+def test_three_hundred_sentences_teach_more_than_tags_and_distances_do(manual, bosque):
+    # 0.80 is what one template of tags, side and distance reaches; without learning it is 0.3.
+    scores = manual.evaluate(bosque[1])
+    assert scores["uas"] > 0.82
+    assert scores["uas"] > scores["las"] > 0.74
+    assert scores["uas_punctuation"] > 0.79
+    assert manual.score(bosque[1]) == scores["uas"]
+    assert manual.evaluate(bosque[0])["uas"] > 0.94
+
+
+def test_templates_read_off_trees_parse_nearly_as_well_as_those_people_wrote(manual, grown, bosque):
+    assert grown.score(bosque[1]) > max(0.80, manual.score(bosque[1]) - 0.04)
+    assert grown.tree_.n_internal > 0
+    assert grown.tree_.classes == ("no", "head")
+    assert len(grown.grown_) <= FOREST["most"]
+    assert grown.templates_[: len(grown.grown_)] == [one.template for one in grown.grown_]
+    gains = [one.gain for one in grown.grown_]
+    assert gains == sorted(gains, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"training": "perceptron"},
+        {"decoder": "chu-liu-edmonds"},
+        {"prune": 0, "relations": False},
+        {"single_root": False},
+    ],
+    ids=str,
+)
+def test_other_trainings_and_decoders_are_not_far_off(how, manual, bosque):
+    parser = DependencyParser(bits=18, epochs=3, **how).fit(bosque[0])
+    assert parser.score(bosque[1]) > manual.score(bosque[1]) - 0.03
+
+
+def test_pruning_keeps_nearly_all_right_heads_and_drops_most_of_the_others(manual, bosque):
+    for table, least in zip(bosque, (0.998, 0.985), strict=True):
+        edges = manual._reader.read(table)
+        candidates = manual._candidates(edges)
+        position = np.repeat(np.arange(len(edges.heads)), np.diff(candidates.starts))
+        right = candidates.heads == edges.heads[position]
+        assert right.sum() >= least * len(table)
+        assert len(candidates) < 0.5 * edges.n_edges
+
+
+def test_right_heads_are_always_among_those_that_training_looks_at(manual, bosque):
+    edges = manual._reader.read(bosque[0])
+    candidates = with_gold(edges, manual._candidates(edges))
+    position = np.repeat(np.arange(len(edges.heads)), np.diff(candidates.starts))
+    assert (candidates.heads == edges.heads[position]).sum() == len(bosque[0])
+
+
+def test_predicted_heads_are_projective_trees_with_one_root(manual, bosque):
+    for heads in manual.predict(bosque[1]):
+        assert reaches_root([-1, *heads])
+        assert is_projective([-1, *heads])
+        assert heads.count(0) == 1
+
+
+def test_threads_change_nothing(manual, bosque):
+    alone = manual.predict_trees(bosque[1])
+    several = clone(manual).set_params(n_jobs=3).fit(bosque[0])
+    np.testing.assert_array_equal(several.model_.weights, manual.model_.weights)
+    assert several.predict_trees(bosque[1]) == alone
+
+
+def test_what_is_to_be_found_is_not_looked_at(manual, bosque):
+    table = bosque[1]
+    expected = manual.predict_trees(table)
+    j = table.column_index("deprel")
+    codes = table.codes.copy(order="F")
+    codes[:, j] = 1
+    rooted = replace(table, codes=codes, heads=np.zeros(len(table), dtype=np.int32))
+    assert manual.predict_trees(rooted) == expected
+    assert manual.predict_trees(replace(table, heads=None)) == expected
+
+
+def test_a_sentence_is_parsed_alike_in_any_company(manual, bosque):
+    together = manual.predict(bosque[1])
+    for which in (0, 70, 149):
+        alone = sentences_of(bosque[1], which, which + 1)
+        assert manual.predict(alone) == [together[which]]
+
+
+def test_relations_are_those_of_the_training_sentences(manual, bosque):
+    j = bosque[0].column_index("deprel")
+    assert manual.relations_ == bosque[0].vocabularies[j]
+    used = {relation for tree in manual.predict_trees(bosque[1]) for _, relation in tree}
+    assert used <= set(manual.relations_)
+    assert {"root", "det", "nsubj", "punct"} <= used
+
+
+@pytest.mark.parametrize("templates", ["manual", "tree"])
+def test_the_same_seed_gives_the_same_parser(templates, bosque):
+    few = sentences_of(bosque[0], 0, 60)
+    made = [
+        small(templates=templates, forest={"n_trees": 3}, random_state=seed).fit(few)
+        for seed in (7, 7, 8)
+    ]
+    np.testing.assert_array_equal(made[0].model_.weights, made[1].model_.weights)
+    np.testing.assert_array_equal(made[0]._relation_model.weights, made[1]._relation_model.weights)
+    assert made[0].templates_ == made[1].templates_
+    assert (made[0].model_.weights != made[2].model_.weights).any()
+
+
+def test_a_list_of_templates_may_hold_sets_counts_and_the_modifier_alone(bosque):
+    parser = DependencyParser(templates=LISTED, bits=18, epochs=3, relations=False).fit(bosque[0])
+    assert parser.templates_ == LISTED
+    assert parser.score(bosque[1]) > 0.79
+    sets = DependencyParser(templates=LISTED[2:3], bits=18, relations=False).fit(bosque[0])
+    assert sets.score(bosque[1]) > 0.4
+
+
+def test_words_and_tags_that_were_never_seen_are_parsed_by_what_is_known(toy):
+    assert toy.predict(bare([[token("She", "PRON", 2), token("flew", "VERB", 0)]])) == [[2, 0]]
+    unknown = [[token("Xyz", "???", 0)] * 4]
+    (heads,) = toy.predict(bare(unknown))
+    assert reaches_root([-1, *heads])
+
+
+def test_one_token_hangs_on_the_root(toy, manual):
+    assert toy.predict(bare([[token("ran", "VERB", 0)]])) == [[0]]
+    assert toy.predict_trees(bare([[token("He", "PRON", 0)]]))[0][0][0] == 0
+    assert manual.predict(bare([[token("Xyz", "???", 0)]])) == [[0]]
+
+
+@pytest.mark.parametrize("decoder", ["eisner", "chu-liu-edmonds"])
+def test_three_hundred_tokens_are_learned_from_and_parsed(decoder):
+    clause = [("the", "D", 1), ("cat", "N", 1), ("ran", "V", -3)]
+    words = [(at, *clause[at % 3]) for at in range(300)]
+    long = [token(word, tag, max(at + 1 + to, 0)) for at, word, tag, to in words]
+    parser = small(decoder=decoder, bits=18, epochs=6).fit([long, long[:3]] * 3)
+    assert parser.score([long]) > 0.98
+    (found,) = parser.predict(bare([long]))
+    assert reaches_root([-1, *found])
+
+
+def test_nothing_to_parse_gives_nothing(toy):
+    assert toy.predict([]) == []
+    assert toy.predict_trees([]) == []
+    assert toy.predict([[]]) == [[]]
+    assert toy.predict_trees([[], HE_RAN, []]) == [[], [(2, "nsubj"), (0, "root")], []]
+    assert toy.evaluate([]) == {"uas": 0, "uas_punctuation": 0, "las": 0}
+
+
+def test_sentences_without_tokens_do_not_hinder_training():
+    parser = small().fit([[], *[HE_RAN] * 20, []])
+    assert parser.predict([HE_RAN]) == [[2, 0]]
+
+
+@pytest.mark.parametrize("decoder", ["eisner", "chu-liu-edmonds"])
+def test_several_roots_are_found_where_the_training_sentences_have_them(decoder):
+    parser = small(decoder=decoder, epochs=5).fit([TWO_ROOTS] * 10)
+    assert parser.single_root_ is False
+    assert parser.predict([TWO_ROOTS]) == [[0, 1, 0]]
+    one = small(decoder=decoder, single_root=True, epochs=5).fit([TWO_ROOTS] * 10)
+    assert one.predict([TWO_ROOTS])[0].count(0) == 1
+
+
+def test_crossing_arcs_are_learned_by_chu_liu_edmonds():
+    crossing = [token(word, word, head) for word, head in zip("abcd", (3, 4, 0, 3), strict=True)]
+    assert small(decoder="chu-liu-edmonds", epochs=5).fit([crossing] * 10).score([crossing]) == 1
+    assert small(epochs=5).fit([crossing] * 10).score([crossing]) < 1
+
+
+def test_without_relations_trees_have_none():
+    for parser, sentence in (
+        (small(relations=False), HE_RAN),
+        (small(), [(*one[:6], "_") for one in HE_RAN]),
+    ):
+        parser.fit([sentence] * 20)
+        assert parser.relations_ == ()
+        assert parser.predict_trees(bare([HE_RAN])) == [[(2, "_"), (0, "_")]]
+        assert set(parser.evaluate([HE_RAN])) == {"uas", "uas_punctuation"}
+
+
+def test_a_file_a_table_and_lists_teach_the_same(tmp_path):
+    path = tmp_path / "some.conllu"
+    rows = ["\t".join(map(str, (at, *one, "_", "_"))) for at, one in enumerate(HE_RAN, start=1)]
+    path.write_text(("\n".join(rows) + "\n\n") * 20, encoding="utf-8")
+    sources = (path, str(path), table_of_trees(path), [HE_RAN] * 20)
+    weights = [small().fit(source).model_.weights for source in sources]
+    for other in weights[1:]:
+        np.testing.assert_array_equal(weights[0], other)
+
+
+def test_columns_can_be_chosen_and_derived(bosque):
+    columns = ["head.upos", "mod.upos", "mod.form.suffix2", "side", "between.upos=VERB"]
+    parser = small(
+        templates="tree",
+        columns=columns,
+        derived=[{"make": "suffix", "of": "form", "length": 2}],
+        forest={"n_trees": 3},
+        between=False,
+        bits=16,
+    ).fit(sentences_of(bosque[0], 0, 100))
+    used = {name for template in parser.templates_ for name, _ in template.places}
+    assert used <= set(columns)
+    assert "mod.form.suffix2" in used
+    assert parser.score(bosque[1]) > 0.6
+
+
+def test_a_table_of_one_column_can_be_parsed_by():
+    heads = np.array([2, 0] * 10, dtype=np.int32)
+    table = NominalTable.from_columns(
+        {"word": ["He", "ran"] * 10}, sequence_bounds=np.arange(0, 21, 2), heads=heads
+    )
+    parser = small().fit(table)
+    assert parser.predict(NominalTable.from_columns({"word": ["He", "ran"]})) == [[2, 0]]
+    assert parser.evaluate(table) == {"uas": 1, "uas_punctuation": 1}
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ([], "there are no trees to learn from"),
+        ([[]], "there are no trees to learn from"),
+        (bare([HE_RAN]), "the trees to learn from have no heads"),
+        ([[token("a", "X", 2), token("b", "X", 1)]], "sentence 0: tokens 1, 2 form a cycle"),
+        ([HE_RAN, [token("a", "X", 2)]], "sentence 1: head 2 in a sentence of 1 tokens"),
+        ([HE_RAN, *bare([HE_RAN])], "a token is (form, lemma, upos, xpos, feats), in trees"),
+        ([["He", "ran"]], "a token is (form, lemma, upos, xpos, feats), in trees"),
+        (7, "a list of sentences is expected, each a list of tokens"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused_in_one_line(sentences, message):
+    for templates in ("manual", "tree"):
+        with pytest.raises(InputError) as error:
+            small(templates=templates).fit(sentences)
+        assert str(error.value).startswith(message)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("heads", [[2, 1], [5, 0], [-1, 0], [1, 0]])
+def test_heads_of_a_table_are_checked_before_they_are_learned_from(heads):
+    table = replace(table_of_trees([HE_RAN]), heads=np.array(heads, dtype=np.int32))
+    with pytest.raises(InputError, match="sentence 0: "):
+        small().fit(table)
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(ReadError, match=r"nowhere\.conllu: no such file"):
+        small().fit("nowhere.conllu")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"templates": "best"}, "templates is 'best'; it can be 'manual', 'tree'"),
+        ({"templates": None}, "templates must be 'manual', 'tree' or a list of Template"),
+        ({"templates": ["head.form"]}, "templates must be 'manual', 'tree' or a list of Template"),
+        ({"templates": []}, "there are no templates to parse by: none looks at a head"),
+        ({"templates": LISTED[4:]}, "there are no templates to parse by: none looks at a head"),
+        ({"templates": [edge_template("form")]}, "'form' is no edge column; those are"),
+        ({"templates": [edge_template("head.case")]}, "no column 'case'; there are form, lemma"),
+        ({"templates": "tree", "columns": ["head.case"]}, "no column 'case'; there are form"),
+        ({"templates": "tree", "columns": "head.form"}, "'h' is no edge column; those are"),
+        ({"templates": "tree", "forest": {"leaves": 2}}, "forest has no setting 'leaves'"),
+        ({"templates": "tree", "forest": {"table": 2}}, "forest has no setting 'table'"),
+        ({"templates": "tree", "forest": 60}, "forest must be a dict of settings of the trees"),
+        ({"training": "svm"}, "training is 'svm'; it can be 'mira', 'perceptron'"),
+        ({"decoder": "greedy"}, "decoder is 'greedy'; it can be 'eisner', 'chu-liu-edmonds'"),
+        ({"epochs": 0}, "epochs is 0; it must lie between 1 and 10000"),
+        ({"epochs": 2.5}, "epochs is 2.5; it must lie between 1 and 10000"),
+        ({"bits": 31}, "bits is 31; it must lie between 8 and 30"),
+        ({"bits": None}, "bits is None; it must lie between 8 and 30"),
+        ({"prune": 1}, "prune is 1; it must lie between 0 and 1"),
+        ({"prune": -0.1}, "prune is -0.1; it must lie between 0 and 1"),
+        ({"prune": "much"}, "prune is 'much', which is no number"),
+        ({"margin": None}, "margin is None, which is no number"),
+        ({"margin": 0}, "margin and step must be above 0"),
+        ({"step": float("nan")}, "margin and step must be above 0"),
+        ({"random_state": -1}, "random_state is -1; it must lie between 0 and"),
+        ({"random_state": "seed"}, "random_state is 'seed'; it must lie between 0 and"),
+        ({"n_jobs": 0}, "jobs cannot be 0"),
+        ({"n_jobs": "all"}, "n_jobs is 'all'; it must lie between"),
+        ({"derived": [{"make": "magic"}]}, "no column maker 'magic'"),
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_refused_in_one_line(how, message):
+    with pytest.raises(InputError) as error:
+        small(**how).fit([HE_RAN])
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_relations_that_are_wanted_and_not_there_are_missed():
+    with pytest.raises(InputError, match="the trees to learn from have no relations"):
+        small(relations=True).fit([[(*one[:6], "_") for one in HE_RAN]])
+
+
+def test_sentences_that_lack_a_column_or_a_tree_are_refused(toy):
+    with pytest.raises(InputError, match="no column 'upos'; there are form"):
+        toy.predict(NominalTable.from_columns({"form": ["a"]}))
+    with pytest.raises(InputError, match="the sentences have no trees to compare with"):
+        toy.evaluate(bare([HE_RAN]))
+    with pytest.raises(InputError, match=r"a token is \(form"):
+        toy.predict([["He", "ran"]])
+
+
+def test_a_parser_that_has_learned_nothing_says_so():
+    with pytest.raises(NotFittedError):
+        small().predict([HE_RAN])
+
+
+def test_parameters_are_those_of_scikit_learn(toy):
+    how = {"templates": LISTED, "forest": {"n_trees": 2}, "prune": 0, "margin": 2}
+    parser = clone(DependencyParser(**how))
+    assert {name: parser.get_params()[name] for name in how} == how
+    parser.set_params(templates="tree", epochs=1)
+    assert (parser.templates, parser.epochs) == ("tree", 1)
+    again = pickle.loads(pickle.dumps(toy))
+    assert again.predict_trees([HE_RAN]) == toy.predict_trees([HE_RAN])
+    fresh = clone(toy)
+    assert not hasattr(fresh, "model_")
+    assert fresh.fit([HE_RAN] * 20).predict([HE_RAN]) == [[2, 0]]
+
+
+def test_fitting_again_forgets_what_was_learned_before(toy):
+    parser = small().fit([TWO_ROOTS] * 20)
+    parser.fit([HE_RAN] * 20)
+    np.testing.assert_array_equal(parser.model_.weights, toy.model_.weights)
+    assert parser.relations_ == toy.relations_
+
+
+def test_progress_is_told_pass_by_pass():
+    told: list[tuple] = []
+    small(epochs=3, progress=lambda *what: told.append(what)).fit([HE_RAN])
+    assert [what for what in told if what[0] == "training"] == [
+        ("training", done, 3) for done in (1, 2, 3)
+    ]
+
+
+def test_the_manual_set_is_that_of_word_tag_and_coarse_tag(bosque):
+    tokens = TokenColumns.of(bosque[0])
+    assert tokens == TokenColumns("form", "xpos", "upos")
+    templates = manual_templates(tokens)
+    assert len({frozenset(template.places) for template in templates}) == len(templates) == 104
+    columns = edge_columns(bosque[0])
+    assert len(columns) == 14
+    assert len(EdgeReader.of(bosque[0], columns).columns) == 14
+    # With one column all three are the same, and templates fall together.
+    alone = manual_templates(TokenColumns("form", "form", "form"))
+    assert len({frozenset(template.places) for template in alone}) == len(alone) < 104
