@@ -26,6 +26,7 @@ FILES = (
     "memory_truth.py",
     "sequence.py",
     "sequence_accuracy.py",
+    "tree_templates.py",
 )
 RESULTS = HERE / "results.json"
 
