@@ -437,3 +437,94 @@ def hostile_memory_result() -> dict:
     }
     empty = {"settings": [{}], "curves": [{}], "trajectories": [{}], "neighbours": [{}]}
     return {"kind": names[0], "memory": [part, part, empty, {}]}
+
+
+@pytest.fixture(scope="session")
+def trees_result() -> dict:
+    """Templates of a parser's edges: a tree of three questions, two data sets, two sentences."""
+    nodes = [
+        _tree_node(0, -1, None, "head.upos", 1000, 150, 0.2, branches=9),
+        _tree_node(1, 0, "NOUN", "side", 600, 120, 0.31, branches=2),
+        _tree_node(2, 0, "VERB", None, 300, 10),
+        _tree_node(3, 1, "left", None, 200, 0),
+        _tree_node(4, 1, "right", "distance", 400, 120, 0.4, branches=2),
+        _tree_node(5, 4, "1", None, 100, 20, answer="head"),
+        _tree_node(6, 4, "2", "mod.upos", 300, 40, 0.1, branches=7),
+    ]
+    templates = [
+        {"name": "head.upos", "length": 1, "gain": 200.0, "coverage": 1.0, "trees": 3}
+        | {"backoff": False, "drop": 0.514},
+        {"name": "head.upos & side", "length": 2, "gain": 186.0, "coverage": 0.6, "trees": 2}
+        | {"backoff": False, "drop": -0.026},
+        {"name": "side", "length": 1, "gain": 190.0, "coverage": 0.6, "trees": 2, "backoff": True},
+    ]
+    systems = [
+        {"name": name, "data": data, "metric": "UAS", "value": value, "seeds": 5, "sd": 0.002}
+        | {"interval": [value - 0.01, value + 0.01], "templates": n, "published": published}
+        for data, name, value, n, published in (
+            ("UD Bosque", "manual", 0.8891, 104, 88.91),
+            ("UD Bosque", "one tree", 0.8902, 135, None),
+            ("Floresta", "manual", 0.8969, 104, 92.44),
+        )
+    ]
+    words = ["Os", "anos", "80", "foram", "um", "divisor", "de", "águas", "."]
+    gold = [2, 6, 2, 6, 6, 0, 8, 6, 6]
+    sentences = [
+        {"words": words, "tags": ["X"] * 9, "gold": gold, "predicted": [*gold[:8], 8]}
+        | {"relations": ["det", "nsubj", "nummod", "cop", "det", "root", "case", "nmod", "punct"]},
+        {"words": words, "gold": gold, "predicted": gold},
+    ]
+    trees = {"kind": "dependencies", "rows": 1000, "positives": 0.85, "n_trees": 3}
+    trees |= {"settings": {"criterion": "gain_ratio", "max_length": 6}, "seconds": {"grow": 1.5}}
+    trees |= {"tree": {"n_nodes": 30, "n_internal": 9, "depth": 7, "nodes": nodes, "cut": 23}}
+    trees |= {"templates": templates, "systems": systems, "sentences": sentences}
+    return {"kind": "tree templates", "data": {"source": "bosque"}, "trees": trees}
+
+
+def _tree_node(number, parent, value, column, rows, errors, gain=0.0, answer="no", **more) -> dict:
+    node = {"id": number, "parent": parent, "value": value, "column": column, "rows": rows}
+    return node | {"class": answer, "errors": errors, "gain": gain} | more
+
+
+@pytest.fixture(scope="session")
+def hostile_trees_result() -> dict:
+    names, nan = HOSTILE_NAMES, float("nan")
+    nodes = [
+        {"id": j, "parent": j // 20 - (j == 0), "value": name, "column": name, "class": name}
+        | {"rows": -j, "errors": 10**9, "gain": nan}
+        for j, name in enumerate(names * 40)
+    ]
+    # A chain as deep as it is long, a node that is its own parent, two of one number.
+    nodes += [{"id": 1000 + j, "parent": 999 + j, "column": "deep"} for j in range(3000)]
+    nodes += [{"id": 1000, "parent": 19}, {"id": 5000, "parent": 5000}, {"id": 3}, {}]
+    words = names * 30
+    heads = list(range(len(words)))
+    trees = {
+        "kind": names[0],
+        "rows": 0,
+        "positives": nan,
+        "settings": {name: [name, None] for name in names},
+        "seconds": dict.fromkeys(names, nan),
+        "tree": {"nodes": nodes, "cut": -1},
+        "templates": [
+            {"name": f"{name} & {other}", "gain": gain, "coverage": 7.5, "drop": gain}
+            for name, other in itertools.product(names, names)
+            for gain in (nan, -1.0, 1e300, 0.0)
+        ]
+        + [{}, {"backoff": True}],
+        "systems": [
+            {"name": name, "data": data, "metric": name, "value": 0.5, "interval": [nan, 1.0]}
+            for name in names
+            for data in names[:3]
+        ]
+        + [{}, {"published": 1e9}],
+        "sentences": [
+            {"words": words, "tags": names, "gold": heads, "predicted": heads[::-1]},
+            {"words": names, "relations": names, "gold": [2, 1, 3, 99, -5, None, 0, 0, 9, 8]}
+            | {"predicted": [0] * 30},
+            {"gold": [2, 0]},
+            {"words": names[:2]},
+            {},
+        ],
+    }
+    return {"kind": names[0], "trees": trees}

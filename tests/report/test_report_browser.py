@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 
 import pytest
@@ -22,6 +23,7 @@ ARGUMENTS = [
     "--no-first-run",
     "--disable-quic",
 ]
+PAGES = ["sample", "hostile", "memory", "hostile-memory", "trees", "hostile-trees"]
 ALL_DRAWN = "() => [...document.querySelectorAll('.chart')].every((c) => 'drawn' in c.dataset)"
 
 
@@ -34,11 +36,10 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, sample_result, hostile_result, memory_result, hostile_memory_result):
+def pages(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("pages")
-    results = {"sample": sample_result, "hostile": hostile_result}
-    results |= {"memory": memory_result, "hostile-memory": hostile_memory_result}
-    for name, result in results.items():
+    for name in PAGES:
+        result = request.getfixturevalue(f"{name.replace('-', '_')}_result")
         (folder / f"{name}.html").write_text(report_html(result), encoding="utf-8")
     return folder
 
@@ -77,7 +78,7 @@ def background(page) -> str:
 
 
 @pytest.mark.parametrize("width", [1400, 400])
-@pytest.mark.parametrize("name", ["sample", "hostile", "memory", "hostile-memory"])
+@pytest.mark.parametrize("name", PAGES)
 def test_every_figure_is_drawn_and_nothing_sticks_out_of_the_page(visit, name, width):
     page = visit(name, width)
     assert page.locator(".chart svg").count() == page.locator(".chart").count() > 0
@@ -228,3 +229,65 @@ def test_a_line_and_its_entry_in_the_legend_have_one_colour(visit):
     )
     assert len(set(entries)) == 4
     assert set(drawn) == set(entries)
+
+
+def test_a_branch_of_a_tree_opens_by_the_keyboard(visit):
+    page = visit("trees")
+    closed = page.locator(".tree details:not([open]) > summary:visible").first
+    closed.focus()
+    branch = closed.locator("xpath=..")
+    inner = branch.locator("> ul > li .says").first
+    assert not inner.is_visible()
+    page.keyboard.press("Enter")
+    branch = page.locator(".tree summary:focus").locator("xpath=..")
+    assert branch.get_attribute("open") is not None
+    assert branch.locator("> ul > li .says").first.is_visible()
+
+
+def test_the_numbers_of_a_tree_stand_below_one_another(visit):
+    page = visit("trees")
+    for column in ("rows", "gain"):
+        ends = page.locator(f".tree .node .{column}:visible").evaluate_all(
+            "all => all.map((one) => Math.round(one.getBoundingClientRect().right))"
+        )
+        assert len(ends) > 2
+        assert len(set(ends)) == 1
+
+
+def test_templates_are_searched_by_name_though_a_rank_stands_first(visit):
+    page = visit("trees")
+    page.locator("#trees .controls input[type=search]").first.fill("side")
+    rows = page.locator("#trees-templates-table tbody tr:not([hidden])")
+    assert rows.locator("td:nth-child(2)").all_text_contents() == ["side", "head.upos & side"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_wrong_arc_differs_in_colour_and_in_dash(visit, scheme):
+    page = visit("trees", scheme=scheme)
+    look = "arc => [getComputedStyle(arc).stroke, getComputedStyle(arc).strokeDasharray]"
+    wrong = page.locator(".arcs-box .wrong .arc").first.evaluate(look)
+    same = page.locator(".arcs-box .same .arc").first.evaluate(look)
+    assert wrong[0] != same[0]
+    assert wrong[1] != same[1] == "none"
+
+
+def test_words_of_a_sentence_do_not_overlap(visit):
+    page = visit("trees")
+    boxes = (
+        page.locator(".arcs-box svg")
+        .first.locator(".word")
+        .evaluate_all(
+            "all => all.map((word) => [word.getBBox().x, word.getBBox().x + word.getBBox().width])"
+        )
+    )
+    assert all(right < left for (_, right), (left, _) in itertools.pairwise(boxes))
+
+
+def test_a_long_sentence_scrolls_in_its_own_box(visit):
+    page = visit("hostile-trees", width=400)
+    widths = page.locator(".arcs-box").evaluate_all(
+        "all => all.map((b) => [b.scrollWidth, b.clientWidth])"
+    )
+    assert any(inside > 2 * outside for inside, outside in widths)
+    assert page.evaluate("document.querySelectorAll('script:not([type])').length") == 2
+    assert page.evaluate("document.querySelectorAll('img, iframe').length") == 0

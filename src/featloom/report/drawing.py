@@ -27,12 +27,13 @@ DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 3), (9, 3, 2, 3))
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """A name, and the look of its line; without a colour the entry explains a dash."""
+    """A name, and the look of its line or mark; without a colour the entry explains a dash."""
 
     label: str
     colour: str = MUTED
     dash: tuple[int, ...] = ()
     mark: str = ""
+    line: bool = True
 
 
 @dataclass(frozen=True)

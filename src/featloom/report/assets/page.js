@@ -66,7 +66,9 @@ function setUpSearch(controls) {
   const domain = controls.querySelector("input[type=checkbox]");
   const output = controls.querySelector("output");
   const rows = [...table.tBodies[0].rows];
-  const names = new Map(rows.map((row) => [row, row.cells[0].textContent.toLowerCase()]));
+  // The name of a row is its first text: a rank or a step may stand before it.
+  const named = (row) => [...row.cells].find((cell) => !cell.classList.contains("number")) || row.cells[0];
+  const names = new Map(rows.map((row) => [row, named(row).textContent.toLowerCase()]));
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
