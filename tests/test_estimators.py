@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from featloom import (
     ConjunctionInducer,
+    MDLSelector,
     MemoryClassifier,
     MemorySearch,
     TreeTemplates,
@@ -43,6 +44,8 @@ def _expected(estimator):
         TreeTemplates(),
         TreeTemplates(n_trees=3, hashed=10),
         TreeTemplatesCV(max_lengths=(1, 2), mosts=(None,), cv=2),
+        MDLSelector(),
+        MDLSelector(likelihood="bernoulli", cost=1.0, backward=True),
     ],
     expected_failed_checks=_expected,
 )

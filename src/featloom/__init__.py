@@ -28,8 +28,10 @@ _HOME = {
     "TreeTemplatesCV": "featloom.methods.tree_templates",
     "TemplateSearch": "featloom.methods.template_search",
     "SequenceTagger": "featloom.learners.tagger",
+    "DependencyParser": "featloom.learners.parser",
     "MemoryClassifier": "featloom.learners.memory",
     "MemorySearch": "featloom.methods.memory_search",
+    "MDLSelector": "featloom.learners.stepwise",
 }
 
 __all__ = sorted(_HOME)

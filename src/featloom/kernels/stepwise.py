@@ -67,7 +67,7 @@ def forward(indptr, indices, column_start, column_rows, target, cost, variance, 
     rss_after[0] = rss
     together = np.zeros(m)  # rows that have both the chosen feature and another
     n_chosen = 0
-    while n_chosen < most and rss > 1e-9 * n:
+    while n_chosen < most and rss > 1e-9 * null_rss:
         best, best_gain, best_bits = -1, 0.0, 0.0
         for j in range(m):
             rows = column_start[j + 1] - column_start[j]
