@@ -211,10 +211,11 @@ def test_each_model_has_its_own_command(featloom, model, tickets, tmp_path, writ
     MemoryClassifier().fit(read_table(tickets, target="escalated")).save(memory)
     answer = featloom("tag", memory, write(TOKENS))
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err == f"featloom: {memory}: a model of kind 'memory'; 'tagger' is expected\n"
+    said = f"featloom: {memory}: a model of kind 'memory'; 'featloom predict' uses it\n"
+    assert answer.err == said
     answer = featloom("predict", model, tickets)
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err == f"featloom: {model}: a model of kind 'tagger'; 'memory' is expected\n"
+    assert answer.err == f"featloom: {model}: a model of kind 'tagger'; 'featloom tag' uses it\n"
 
 
 def test_a_run_without_a_model_says_how_to_go_on(featloom, tmp_path, write):

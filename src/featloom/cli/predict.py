@@ -75,19 +75,10 @@ def predict(
 
 def load_classifier(model: Path) -> MemoryClassifier:
     """The model of a run, or the one in a file."""
-    from featloom.cli.memory import MODEL
-    from featloom.errors import InputError, ReadError
+    from featloom.cli.models import open_model
     from featloom.learners.memory import MemoryClassifier
-    from featloom.runs import Run
 
-    if not model.is_dir():
-        return MemoryClassifier.load(model)
-    path = Run.open(model).path / MODEL
-    if not path.exists():
-        if not (model / "result.json").exists():
-            raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
-        raise ReadError("not there; 'featloom memory' makes one", file=str(path))
-    return MemoryClassifier.load(path)
+    return open_model(model, MemoryClassifier.load, kind="memory", made_by="memory")[0]
 
 
 def learned_table(classifier: MemoryClassifier) -> NominalTable:

@@ -20,6 +20,7 @@ def resume(
     json: options.Json = False,
 ) -> None:
     """Go on with a run that was stopped: what it had finished is taken from its journal."""
+    from featloom.cli.grow import grow
     from featloom.cli.induce import induce
     from featloom.cli.memory import memory
     from featloom.cli.reproduce import reproduce
@@ -31,6 +32,7 @@ def resume(
     run = Run.open(folder)
     name, asked = read_request(run)
     commands: dict[str, Callable[..., None]] = {
+        "grow": grow,
         "induce": induce,
         "memory": memory,
         "reproduce": reproduce,

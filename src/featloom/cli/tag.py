@@ -93,19 +93,10 @@ def tag(
 
 def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     """The tagger of a run, or the one in a file; and the file."""
-    from featloom.cli.select import MODEL
-    from featloom.errors import InputError, ReadError
+    from featloom.cli.models import open_model
     from featloom.learners.tagger import SequenceTagger
-    from featloom.runs import Run
 
-    if not model.is_dir():
-        return SequenceTagger.load(model), model
-    path = Run.open(model).path / MODEL
-    if not path.exists():
-        if not (model / "result.json").exists():
-            raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
-        raise ReadError("not there; 'featloom select' makes one", file=str(path))
-    return SequenceTagger.load(path), path
+    return open_model(model, SequenceTagger.load, kind="tagger", made_by="select")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ list; training, pruning and decoding are the same for all of them.
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,13 @@ TRAININGS = ("mira", "perceptron")
 # The trees that edge templates are grown from: chosen on the development data of UD Bosque.
 FOREST = {"n_trees": 60, "columns_per_tree": None, "prune": None, "most": 300}
 _PILOT_BITS, _RELATION_BITS = 20, 17
+# Parameters that are whole numbers, and between which they lie.
+_WHOLE_NUMBERS = (
+    ("epochs", 1, 10_000),
+    ("bits", 8, 30),
+    ("n_jobs", -(2**15), 2**15),
+    ("random_state", 0, 2**32 - 1),
+)
 _GOLD = "the trees to learn from have no heads"
 
 
@@ -79,7 +88,7 @@ class DependencyParser(BaseEstimator):
     Attributes
     ----------
     templates_ : the templates.
-    grown_, trees_ : with "tree", what grew: templates with their gains, and the trees.
+    grown_, tree_ : with "tree", what grew: templates with their gains, and the first tree.
     relations_ : names of the relations; empty where they are not learned.
 
     Examples
@@ -145,6 +154,8 @@ class DependencyParser(BaseEstimator):
         table = table_of_trees(sentences)
         if table.heads is None:
             raise InputError(_GOLD)
+        if not len(table):
+            raise InputError("there are no trees to learn from")
         self._makers = fit_makers(table, self.derived)
         table = derive(table, *self._makers)
         self.single_root_ = _has_single_roots(table) if self.single_root is None else bool(
@@ -165,14 +176,15 @@ class DependencyParser(BaseEstimator):
         if self.templates == "tree":
             self._say("growing templates", 0, self.epochs)
             parts["own"] = self._grow(table, edges, candidates, columns, seed)
+        self._template_parts = parts
         self.templates_ = [*parts["own"], *parts["between"]]
-        if not self.templates_:
-            raise InputError("there are no templates to parse by")
         layout = EdgeTemplates(self._reader, self.templates_, self.bits)
+        if not len(layout):
+            raise InputError("there are no templates to parse by: none looks at a head")
         self.model_ = EdgeModel(
             layout, projective=self.decoder == "eisner", single_root=self.single_root_
         )
-        margin = self.margin if self.training == "mira" else 0.0
+        margin = float(self.margin) if self.training == "mira" else 0.0
         how = ParserTraining(self.epochs, margin, self.step, seed)
         self.model_.train(
             edges, candidates, how, on_epoch=lambda n, _: self._say("training", n, self.epochs)
@@ -256,7 +268,7 @@ class DependencyParser(BaseEstimator):
         reader = EdgeReader.of(table, columns)
         rows = edge_table(reader, reader.read(table), with_gold(edges, candidates))
         settings = FOREST | {"random_state": seed} | (self.forest or {})
-        self.grown_, self.trees_ = grow_templates(rows, **settings)
+        self.grown_, self.tree_ = grow_templates(rows, **settings)
         return [grown.template for grown in self.grown_]
 
     def _candidates(self, edges: EdgeSentences) -> Candidates:
@@ -305,20 +317,33 @@ class DependencyParser(BaseEstimator):
         choices = {"training": TRAININGS, "decoder": DECODERS}
         if isinstance(self.templates, str):
             choices["templates"] = ("manual", "tree")
-        elif not all(isinstance(template, Template) for template in self.templates):
+        elif not isinstance(self.templates, Sequence) or not all(
+            isinstance(template, Template) for template in self.templates
+        ):
             raise InputError("templates must be 'manual', 'tree' or a list of Template")
         for name, allowed in choices.items():
             value = getattr(self, name)
             if value not in allowed:
                 raise InputError(f"{name} is {value!r}; it can be {', '.join(map(repr, allowed))}")
-        for name, least, most in (("epochs", 1, 10_000), ("bits", 8, 30)):
+        for name, least, most in _WHOLE_NUMBERS:
             value = getattr(self, name)
+            if value is None and name in ("n_jobs", "random_state"):
+                continue
             if not isinstance(value, int | np.integer) or not least <= value <= most:
                 raise InputError(f"{name} is {value!r}; it must lie between {least} and {most}")
+        for name in ("prune", "margin", "step"):
+            if not isinstance(getattr(self, name), Real):
+                raise InputError(f"{name} is {getattr(self, name)!r}, which is no number")
         if not 0 <= self.prune < 1:
             raise InputError(f"prune is {self.prune!r}; it must lie between 0 and 1")
-        if not self.margin > 0 or not self.step > 0:
+        if not 0 < self.margin < np.inf or not 0 < self.step < np.inf:
             raise InputError("margin and step must be above 0")
+        known = inspect.signature(grow_templates).parameters
+        if not isinstance(self.forest or {}, Mapping):
+            raise InputError("forest must be a dict of settings of the trees")
+        for name in self.forest or {}:
+            if name not in known or name == "table":
+                raise InputError(f"forest has no setting {name!r:.40}")
 
 
 def _has_single_roots(table: NominalTable) -> bool:

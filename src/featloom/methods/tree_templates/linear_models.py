@@ -1,0 +1,122 @@
+"""Linear models on the features of templates, and what each template is worth to them.
+
+With few classes the model is scikit-learn's logistic regression, brought to its optimum.  With
+many classes the same model has millions of weights, for which a solver that looks at all of them
+in every step takes minutes; it is then trained as a maximum-entropy model, row by row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from featloom.data.table import NominalTable
+from featloom.learners.linear import logistic_regression
+from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
+from featloom.methods.tree_templates.features import SeenFeatures, rows_of_ones
+
+MANY_CLASSES = 10
+_BATCH = 128
+_DROPS, _DROP_ROWS = 200, 20_000
+
+
+class LinearModel:
+    """A logistic regression on the features of rows.
+
+    Parameters
+    ----------
+    features : those it may use; tables must be in their vocabularies.
+    rows : with classes, to learn from.
+    strength : scikit-learn's C; a higher one lets weights grow larger.
+    start : a fitted one with the same features and rows, whose optimum may be near.
+
+    Examples
+    --------
+    >>> from featloom.features.template import Template
+    >>> rows = NominalTable.from_columns({"letter": list("ckck")}, labels=list("SKSK"))
+    >>> model = LinearModel(SeenFeatures(rows, [Template((("letter", 0),))]), rows, 1.0)
+    >>> model.predict(rows).tolist(), model.drops(rows)
+    (['S', 'K', 'S', 'K'], {'letter': 50.0})
+    """
+
+    def __init__(
+        self,
+        features: SeenFeatures,
+        rows: NominalTable,
+        strength: float,
+        *,
+        seed: int = 0,
+        jobs: int = 1,
+        start: LinearModel | None = None,
+    ):
+        self.features = features
+        names, labels = np.unique(class_names(rows).astype(str), return_inverse=True)
+        self.classes = names.astype(object)
+        codes = features.codes(rows)
+        if len(names) > MANY_CLASSES:
+            self.weights, self.biases = _maxent(
+                codes, labels, len(names), features.n_features, strength, seed, jobs
+            )
+        else:
+            given = None if start is None else start._model
+            self._model: Any = _newton(codes, labels, features.n_features, strength, given)
+            self.weights, self.biases = self._model.coef_.T, self._model.intercept_
+        if len(names) == 2:
+            # The weights are those of the second class; those of the first are 0.
+            self.weights = np.hstack([np.zeros_like(self.weights), self.weights])
+            self.biases = np.array([0.0, float(self.biases[0])])
+
+    def predict(self, rows: NominalTable) -> np.ndarray:
+        """Names of classes."""
+        return self._named(self.scores(self.features.codes(rows)))
+
+    def scores(self, codes: np.ndarray) -> np.ndarray:
+        """(rows, classes) sums of the weights of features, given by their numbers."""
+        return rows_of_ones(codes, len(self.weights)) @ self.weights + self.biases
+
+    def drops(self, rows: NominalTable, *, seed: int = 0) -> dict[str, float]:
+        """Points of accuracy that rows lose without the weights of one template at a time."""
+        if len(rows) > _DROP_ROWS:
+            drawn = np.random.default_rng(seed).choice(len(rows), _DROP_ROWS, replace=False)
+            rows = rows.take(np.sort(drawn))
+        gold, codes = class_names(rows), self.features.codes(rows)
+        scores = self.scores(codes)
+        right = float((self._named(scores) == gold).mean())
+        drops = {}
+        for t, template in enumerate(self.features.expansion.templates[:_DROPS]):
+            own = np.where((codes[:, t] >= 0)[:, None], self.weights[codes[:, t]], 0)
+            without = float((self._named(scores - own) == gold).mean())
+            drops[str(template)] = 100 * (right - without)
+        return drops
+
+    def _named(self, scores: np.ndarray) -> np.ndarray:
+        return self.classes[scores.argmax(axis=1)]
+
+
+def class_names(table: NominalTable) -> np.ndarray:
+    """The class of each row by name."""
+    assert table.labels is not None
+    return np.array([*table.classes, None], dtype=object)[table.labels]
+
+
+def _newton(codes, labels, n_features: int, strength: float, start):
+    model = logistic_regression(strength)
+    if start is not None:
+        model.set_params(warm_start=True)
+        model.coef_, model.intercept_ = start.coef_.copy(), start.intercept_.copy()
+        model.classes_ = start.classes_
+    return model.fit(rows_of_ones(codes, n_features), labels)
+
+
+def _maxent(
+    codes, labels, n_classes: int, n_features: int, strength: float, seed: int, jobs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of features and of classes, the latter by a feature that every row has."""
+    always = np.full((len(codes), 1), n_features, dtype=np.int32)
+    data = SequenceData.of(np.arange(len(codes) + 1), np.hstack([codes, always]), labels)
+    model = SequenceModel.zeros("maxent", n_classes, n_features + 1)
+    # Half of |w|² / C is the penalty there, c2 |w|² here.
+    how = Training(batch=_BATCH, c2=0.5 / strength, seed=seed)
+    weights = model.train(data, how, threads=jobs).weights[:, :n_classes].astype(np.float64)
+    return weights[:-1], weights[-1]

@@ -1,0 +1,166 @@
+"""Which rows, sentences or trees are learned from, and which are reported on.
+
+Where there is no test part, a fifth of the rows (with the classes in the same proportions) or a
+tenth of the sentences is held out at random; groups (documents) are never split.  A validation part
+is what the linear model is tuned on and what single templates are judged on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from featloom.data.sentences import take_sentences
+from featloom.data.table import NominalTable
+from featloom.errors import InputError, ReadError
+from featloom.evaluation.folds import make_folds
+
+HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
+UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
+
+
+@dataclass(frozen=True)
+class GrowthParts:
+    """What is grown on, tuned on (None: nothing by itself) and reported on, and in words how it
+    was come by.
+
+    ``kind`` is "table", "sequence" (sentences with labels) or "dependencies" (trees).
+    """
+
+    kind: str
+    train: NominalTable
+    valid: NominalTable | None
+    test: NominalTable
+    words: str
+
+    def sizes(self) -> dict[str, int]:
+        """Rows of each part, or sentences where there are some."""
+        parts = {"train": self.train, "valid": self.valid, "test": self.test}
+        return {name: _size(part, self.kind) for name, part in parts.items() if part is not None}
+
+
+def growth_parts(
+    data: NominalTable,
+    valid: NominalTable | None = None,
+    test: NominalTable | None = None,
+    *,
+    kind: str,
+    seed: int = 0,
+) -> GrowthParts:
+    """The parts; without a test part some of ``data`` is held out.
+
+    Examples
+    --------
+    >>> letters = NominalTable.from_columns({"letter": list("ckcs") * 10}, labels=list("KKSS") * 10)
+    >>> parts = growth_parts(letters, kind="table")
+    >>> parts.sizes(), parts.words
+    ({'train': 32, 'test': 8}, '20 % of the rows held out at random as test part')
+    """
+    for part in (data, valid, test):
+        if part is not None:
+            _check_answers(part, kind)
+            _check_columns(data, part)
+    words = "learned from the training part, reported on the test part"
+    train = data
+    if test is None:
+        is_test, whole = _held_out(data, kind, seed)
+        words = (
+            f"{100 // HELD_OUT[kind]} % of the {UNITS[kind]}{whole} held out at random as test part"
+        )
+        train, test = _taken(data, ~is_test, kind), _taken(data, is_test, kind)
+    if kind == "sequence":
+        train = _without_absent_labels(train)
+    return GrowthParts(kind, train, valid, test, words)
+
+
+def take_trees(table: NominalTable, which: np.ndarray) -> NominalTable:
+    """Some sentences of a table, with their heads."""
+    taken = take_sentences(table, which)
+    if table.heads is None:
+        return taken
+    bounds = table.sequence_bounds
+    assert bounds is not None
+    rows = [np.arange(bounds[s], bounds[s + 1]) for s in which.tolist()]
+    return replace(taken, heads=table.heads[np.concatenate([np.empty(0, np.int64), *rows])])
+
+
+def _size(table: NominalTable, kind: str) -> int:
+    if kind == "table":
+        return len(table)
+    assert table.sequence_bounds is not None
+    return len(table.sequence_bounds) - 1
+
+
+def _held_out(data: NominalTable, kind: str, seed: int) -> tuple[np.ndarray, str]:
+    """Which rows or sentences are held out; and in words what was kept whole."""
+    if kind == "table":
+        assert data.labels is not None
+        if len(data) < 2 * HELD_OUT[kind]:
+            raise ReadError(
+                f"{len(data)} rows, too few to hold some out; name a test part by --test",
+                file=data.source or "the data",
+            )
+        fold_of = make_folds(
+            data.labels, n_folds=HELD_OUT[kind], groups=data.groups, seed=seed, allow_rare=True
+        )
+        return fold_of == 0, "" if data.groups is None else ", groups whole,"
+    n = _size(data, kind)
+    if n < 2:
+        raise ReadError(
+            "one sentence; at least two are needed, one of them to be held out",
+            file=data.source or "the data",
+        )
+    units, whole = np.arange(n), ""
+    if data.groups is not None and len(np.unique(data.groups)) > 1:
+        assert data.sequence_bounds is not None
+        units, whole = data.groups[data.sequence_bounds[:-1]], ", whole documents,"
+    _, unit_of = np.unique(units, return_inverse=True)
+    sizes = np.bincount(unit_of)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    # At least one is tested on, and one is left to learn from.
+    n_drawn = int(np.searchsorted(np.cumsum(sizes[order]), n / HELD_OUT[kind], side="right"))
+    drawn = order[: min(max(n_drawn, 1), len(sizes) - 1)]
+    return np.isin(unit_of, drawn), whole
+
+
+def _taken(data: NominalTable, chosen: np.ndarray, kind: str) -> NominalTable:
+    which = np.flatnonzero(chosen)
+    return data.take(which) if kind == "table" else take_trees(data, which)
+
+
+def _check_answers(table: NominalTable, kind: str) -> None:
+    file = table.source or "the data"
+    if kind == "dependencies":
+        if table.heads is None:
+            raise ReadError("no heads", file=file)
+        return
+    if table.labels is None:
+        raise ReadError("no classes; name the column that holds them by --target", file=file)
+    if (table.labels < 0).any():
+        raise ReadError(f"row {int(np.argmin(table.labels)) + 1} has no class", file=file)
+
+
+def _check_columns(data: NominalTable, part: NominalTable) -> None:
+    for name in data.columns:
+        if name not in part.columns:
+            raise ReadError(
+                f"no column {name!r}, which {data.source or 'the training part'} has; "
+                f"there are {', '.join(part.columns)}",
+                file=part.source or "the data",
+            )
+    if not data.columns:
+        raise InputError("there are no columns but the classes")
+
+
+def _without_absent_labels(table: NominalTable) -> NominalTable:
+    """Labels that only held-out sentences have are none that a model can learn."""
+    assert table.labels is not None
+    there, labels = np.unique(table.labels, return_inverse=True)
+    classes = tuple(table.classes[j] for j in there)
+    if len(classes) < 2:
+        raise ReadError(
+            f"all training tokens have the label {classes[0]!r}; two labels are needed",
+            file=table.source or "the data",
+        )
+    return replace(table, labels=labels.astype(np.int32), classes=classes)

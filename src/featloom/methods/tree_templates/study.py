@@ -1,0 +1,236 @@
+"""What are templates from trees worth on this table?  One protocol, one answer.
+
+Templates are grown on the training rows.  A logistic regression on the columns alone and one on
+columns and templates learn from the same rows; the strength of the penalty is chosen for each by
+itself, on the validation rows or by cross-validation over the training rows, with templates grown
+anew in every fold.  Test rows are answered once, by the tree itself too.
+
+Where rows are independent the two are compared by McNemar's test; where they come in groups
+(documents), by a paired bootstrap over groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from featloom.data.table import NominalTable
+from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.folds import make_folds, splits
+from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
+from featloom.evaluation.significance import mcnemar
+from featloom.learners.tree import MultiwayTree
+from featloom.methods.tree_templates.features import SeenFeatures
+from featloom.methods.tree_templates.findings import (
+    compare_counts,
+    data_part,
+    growth_part,
+    stage,
+    system_rows,
+    template_rows,
+    verdict,
+)
+from featloom.methods.tree_templates.linear_models import LinearModel, class_names
+from featloom.methods.tree_templates.parts import GrowthParts
+from featloom.methods.tree_templates.tree_templates import TreeTemplates, with_singles
+
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+PLAIN = "logistic regression on the columns"
+GROWN = "logistic regression on columns and templates"
+TREE, FOREST = "the tree alone", "the trees alone, by vote"
+_FOLDS = 3
+# Enough to tell which strength is best; with more rows, so many of them are drawn.
+_TUNED_ON = 30_000
+
+Keep = Callable[[str, Any], None]
+
+
+def study_table(
+    parts: GrowthParts,
+    templates: TreeTemplates,
+    *,
+    seed: int = 0,
+    jobs: int = 1,
+    say: Callable[[str], None] = lambda _: None,
+    keep: Keep = lambda _, __: None,
+) -> dict[str, Any]:
+    """The parts of a result that speak of the data, the templates and the two models.
+
+    Parameters
+    ----------
+    templates : as they are to be grown, not yet fitted.
+    say : is told what is being done.
+    keep : is given what is finished, by name: "templates".
+    """
+    train, test = parts.train, parts.test
+    seconds: dict[str, float] = {}
+    say("growing trees (first use compiles)")
+    with stage(seconds, "grow"):
+        templates.fit(train)
+    keep("templates", templates)
+    say("choosing the strength of the linear models")
+    with stage(seconds, "tune"):
+        strengths = best_strengths(parts, templates, seed=seed, jobs=jobs)
+    sides = {PLAIN: _singles(train), GROWN: _seen(templates)}
+    fitted = {}
+    for name, features in sides.items():
+        say(f"fitting the {name}")
+        with stage(seconds, f"fit the {name}"):
+            strength = strengths[name]
+            fitted[name] = LinearModel(features, train, strength, seed=seed, jobs=jobs)
+    say("comparing the models on the test part")
+    rows = train.recode(test)
+    answers = {name: one.predict(rows) for name, one in fitted.items()}
+    of_trees = FOREST if _votes(templates) else TREE
+    answers[of_trees] = tree_answers(templates, test)
+    models, tests = compare_answers(test, answers, seed=seed)
+    for model in models[:2]:
+        model |= {
+            "features": sides[model["name"]].n_features,
+            "templates": len(sides[model["name"]].expansion.templates),
+            "seconds": seconds[f"fit the {model['name']}"],
+            "setting": f"C {strengths[model['name']]:g}",
+        }
+    n_asked = sum(tree.n_internal for tree in _answering(templates))
+    models[2]["setting"] = f"{n_asked:,} question{'s' * (n_asked != 1)}"
+    held_out = test if parts.valid is None else parts.valid
+    drops = fitted[GROWN].drops(_recoded(train, held_out), seed=seed)
+    settings = templates._settings()
+    n_grown = len(templates.grown_)
+    return {
+        "kind": "tree templates",
+        "data": data_part(parts),
+        "protocol": _protocol(parts),
+        "parameters": {"protocol": _protocol(parts), **said(settings)},
+        "metric": "accuracy",
+        "test_score": models[1]["value"],
+        "models": models,
+        "comparisons": tests,
+        "verdict": verdict(
+            tests[0], n_templates=n_grown, learner="a logistic regression",
+            rival="the columns alone", metric="accuracy",
+            by="McNemar" if test.groups is None else "paired bootstrap over groups",
+        ),
+        "significant": tests[0]["significant"],
+        "trees": growth_part(
+            "table", templates.tree_, len(templates.trees_), said(settings), seconds,
+            template_rows(templates.grown_, drops), system_rows(models, source_name(train)),
+        ),
+    }  # fmt: skip
+
+
+def best_strengths(
+    parts: GrowthParts, templates: TreeTemplates, *, seed: int = 0, jobs: int = 1
+) -> dict[str, float]:
+    """For both models the strength with the most right answers on rows not learned from."""
+    right = {name: dict.fromkeys(STRENGTHS, 0.0) for name in (PLAIN, GROWN)}
+    for learn, judge, grown in _tuning_parts(parts, templates, seed):
+        gold, rows = class_names(judge), learn.recode(judge)
+        for name, features in ((PLAIN, _singles(learn)), (GROWN, _seen(grown))):
+            model = None
+            for strength in STRENGTHS:
+                model = LinearModel(features, learn, strength, seed=seed, jobs=jobs, start=model)
+                right[name][strength] += float((model.predict(rows) == gold).sum())
+    return {name: max(STRENGTHS, key=lambda s: found[s]) for name, found in right.items()}
+
+
+def _tuning_parts(
+    parts: GrowthParts, templates: TreeTemplates, seed: int
+) -> Iterator[tuple[NominalTable, NominalTable, TreeTemplates]]:
+    """Rows to learn from, rows to judge by, and the templates of the former."""
+    if parts.valid is not None:
+        learn = _drawn(parts.train, seed)
+        grown = templates if learn is parts.train else clone(templates).fit(learn)
+        yield learn, _drawn(parts.valid, seed), grown
+        return
+    train = _drawn(parts.train, seed)
+    assert train.labels is not None
+    fold_of = make_folds(
+        train.labels, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
+    )
+    for learned, judged in splits(fold_of):
+        learn = train.take(learned)
+        if len(np.unique(class_names(learn))) > 1:
+            yield learn, train.take(judged), clone(templates).fit(learn)
+
+
+def _drawn(rows: NominalTable, seed: int) -> NominalTable:
+    """Some of many rows."""
+    if len(rows) <= _TUNED_ON:
+        return rows
+    drawn = np.random.default_rng(seed).choice(len(rows), _TUNED_ON, replace=False)
+    return rows.take(np.sort(drawn))
+
+
+def tree_answers(templates: TreeTemplates, rows: NominalTable) -> np.ndarray:
+    """What the first tree answers, or what most trees of a bagged forest do."""
+    codes = templates._read(rows).codes
+    votes = np.zeros((len(rows), len(templates.classes_)), dtype=np.int32)
+    for tree in _answering(templates):
+        votes[np.arange(len(rows)), tree.predict(codes)] += 1
+    return templates.classes_[votes.argmax(axis=1)]
+
+
+def compare_answers(
+    test: NominalTable, answers: dict[str, np.ndarray], *, seed: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Accuracies with intervals, and paired tests of all systems against the first."""
+    gold = class_names(test)
+    units = np.arange(len(test)) if test.groups is None else test.groups
+    right = {name: given == gold for name, given in answers.items()}
+    always = np.ones(len(test), dtype=bool)
+    counts = {name: correct_counts(always, one, groups=units) for name, one in right.items()}
+    models, tests = compare_counts(counts, accuracy_of_counts, "accuracy", seed=seed)
+    for test_of in tests:
+        by_row = mcnemar(always, right[test_of["a"]], right[test_of["b"]])
+        test_of["only_a"], test_of["only_b"] = by_row.first_only, by_row.second_only
+        test_of["mcnemar_p"] = by_row.p
+        if test.groups is None:
+            test_of |= {"p": by_row.p, "significant": by_row.p < LEVEL}
+    return models, tests
+
+
+def _recoded(train: NominalTable, rows: NominalTable) -> NominalTable:
+    """Rows in the vocabularies of the training rows, with the classes that they have."""
+    return replace(train.recode(rows), labels=rows.labels, classes=rows.classes)
+
+
+def _singles(rows: NominalTable) -> SeenFeatures:
+    return SeenFeatures(rows, with_singles([], rows.columns))
+
+
+def _seen(templates: TreeTemplates) -> SeenFeatures:
+    assert isinstance(templates._features, SeenFeatures)  # nothing is hashed here
+    return templates._features
+
+
+def _answering(templates: TreeTemplates) -> list[MultiwayTree]:
+    """All trees of a bagged forest; else the first, for the others saw chosen rows alone."""
+    return templates.trees_ if _votes(templates) else templates.trees_[:1]
+
+
+def _votes(templates: TreeTemplates) -> bool:
+    return templates.forest == "bagged" and len(templates.trees_) > 1
+
+
+def said(settings: dict[str, Any]) -> dict[str, Any]:
+    """How templates were grown, for a result; what was not asked for is left out."""
+    aside = ("random_state", "preset", "hashed")
+    return {k: v for k, v in settings.items() if k not in aside and v is not None}
+
+
+def source_name(table: NominalTable) -> str:
+    """The file that a table was read from."""
+    return Path(table.source).name
+
+
+def _protocol(parts: GrowthParts) -> str:
+    tuned = "by cross-validation over the training rows"
+    if parts.valid is not None:
+        tuned = "on the validation part"
+    return f"{parts.words}; both linear models tuned {tuned}"
