@@ -47,7 +47,7 @@ from featloom.search.workers import number_of_workers
 DECODERS = ("eisner", "chu-liu-edmonds")
 TRAININGS = ("mira", "perceptron")
 # The trees that edge templates are grown from: chosen on the development data of UD Bosque.
-FOREST = {"n_trees": 60, "columns_per_tree": None, "prune": None, "most": 300}
+FOREST: dict[str, Any] = {"n_trees": 60, "prune": None, "backoff": False, "most": 500}
 _PILOT_BITS, _RELATION_BITS = 20, 17
 # Parameters that are whole numbers, and between which they lie.
 _WHOLE_NUMBERS = (
