@@ -3,7 +3,8 @@
 The chapter compares templates that people wrote (manual) with templates that a tree grew (EFG),
 both with a structured perceptron; then EFG with chunk and clause as further columns.  Here each
 comes with the chapter's training and with MIRA; EFG comes as published (one tree on all edges,
-pruned as C4.5 prunes) and as recommended (a forest with back-off copies).
+pruned as C4.5 prunes) and as recommended (a forest).  Beside it stands a control: as many
+templates of columns drawn at random.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from featloom.evaluation.attachment import attachment_counts
 from featloom.experiments.entries import packed
 from featloom.experiments.tree_columns import chunk_columns, wide_columns
 from featloom.features.template import Template
-from featloom.learners.parser import DependencyParser
+from featloom.learners.parser import FOREST, DependencyParser
 from featloom.learners.parser_templates import (
     TokenColumns,
     between_templates,
@@ -33,7 +34,7 @@ from featloom.methods.tree_templates.findings import template_rows, tree_part
 
 TRAININGS = {"perceptron": "perceptron", "mira": "MIRA"}  # the chapter's, and ours
 PERCEPTRON_EPOCHS = 3
-GENERATIONS = {"manual": "manual", "chapter": "EFG published", "tree": "EFG"}
+GENERATIONS = {"manual": "manual", "chapter": "EFG published", "tree": "EFG", "random": "random"}
 BASICS = {
     "first": "1st order",
     "chunks": "+ck+clause predicted",
@@ -100,8 +101,10 @@ TREEBANKS = {
         (
             *_first_order("perceptron"),
             *_first_order("mira"),
+            System("first", "random", "mira"),
             System("wide", "tree", "mira"),
             System("wide-gold", "tree", "mira"),
+            System("wide-gold", "random", "mira"),
         ),
     ),
     "floresta": Treebank(
@@ -181,6 +184,8 @@ class ParseTrials:
             more["epochs"] = PERCEPTRON_EPOCHS
         if asked["generation"] == "chapter":
             more["templates"] = self.chapter_templates(asked["length"])
+        elif asked["generation"] == "random":
+            more["templates"] = self.random_templates(asked["basic"], asked["seed"])
         else:
             more["templates"] = asked["generation"]
             more["columns"] = self._columns(asked["basic"])
@@ -190,6 +195,17 @@ class ParseTrials:
         """Those of the chapter's tree up to a length, and what all systems see between."""
         own = [edge_template(*names) for names in self.chapter if len(names) <= length]
         return own + between_templates(TokenColumns.of(self.parts["train"]))
+
+    def random_templates(self, basic: str, seed: int) -> list[Template]:
+        """As many templates as a forest gives, of two to six columns each, and the same between."""
+        columns = self._columns(basic) or edge_columns(self.parts["train"])
+        random = np.random.default_rng(seed)
+        drawn: dict[frozenset[str], Template] = {}
+        while len(drawn) < FOREST["most"]:
+            size = int(random.integers(2, 7))
+            names = random.choice(columns, size=size, replace=False).tolist()
+            drawn.setdefault(frozenset(names), edge_template(*names))
+        return [*drawn.values(), *between_templates(TokenColumns.of(self.parts["train"]))]
 
     def _columns(self, basic: str) -> list[str] | None:
         """Edge columns; None: those that the parser asks by itself."""
