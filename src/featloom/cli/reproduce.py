@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-EXPERIMENTS = ("induction", "memory", "template-search", "tree-templates")
+EXPERIMENTS = ("induction", "memory", "template-search", "transfer", "tree-templates")
 # The options that not all experiments have, with their defaults.
 _OWN: dict[str, dict[str, Any]] = {
     "induction": {"rule": "standard_error"},
     "memory": {"only": None, "sample": None, "seeds": 5, "budget": None},
     "template-search": {"only": None, "sample": None, "seeds": 5},
+    "transfer": {"only": None, "sample": None, "seeds": 5},
     "tree-templates": {"only": None, "sample": None, "seeds": 5},
 }
 _LETTERS = {"ignore": "-", "overlap": "O", "mvdm": "M"}
@@ -33,15 +34,16 @@ def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
-            help="One data set: unknown, known or letters of memory, english or chinese of "
-            "template-search, bosque, floresta, tables or chunks of tree-templates."
+            help="One part: unknown, known or letters of memory, english or chinese of "
+            "template-search, table, curve or letters of transfer, bosque, floresta, tables or "
+            "chunks of tree-templates."
         ),
     ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Training rows that memory draws, or sentences that template-search and "
-            "tree-templates do, for a quick look."
+            help="Training rows that memory draws, sentences that template-search and "
+            "tree-templates do, or tasks that transfer does, for a quick look."
         ),
     ] = None,
     seeds: Annotated[
@@ -101,6 +103,10 @@ def _experiment(name: str):
         from featloom.experiments.template_search import reproduce_template_search
 
         return reproduce_template_search
+    if name == "transfer":
+        from featloom.experiments.transfer import reproduce_transfer
+
+        return reproduce_transfer
     if name == "tree-templates":
         from featloom.experiments.tree_templates import reproduce_tree_templates
 
@@ -129,6 +135,10 @@ def show(result: dict, page: Path | None) -> None:
         _show_template_search(console, result)
     elif result["kind"] == "tree_templates":
         _show_tree_templates(console, result)
+    elif result["kind"] == "transfer":
+        from featloom.cli.transfer_tables import show_transfer
+
+        show_transfer(console, result)
     else:
         console.print(_induction_table(result))
         console.print(result["verdict"], markup=False, highlight=False)

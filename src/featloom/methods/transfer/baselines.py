@@ -12,8 +12,8 @@ from typing import Any
 
 from featloom.methods.transfer.tasks import MultiTask
 
-STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-FLAT_BITS = (4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
+FLAT_BITS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 
 
 def most_frequent_class(**settings: Any) -> MultiTask:
@@ -27,7 +27,7 @@ def most_frequent_class(**settings: Any) -> MultiTask:
 
 def linear_svm(**settings: Any) -> MultiTask:
     """A linear support vector machine, C tuned."""
-    return MultiTask(prior=None, strengths=STRENGTHS[:5], **settings)
+    return MultiTask(prior=None, strengths=STRENGTHS, **settings)
 
 
 def polynomial_svm(**settings: Any) -> MultiTask:
@@ -58,7 +58,9 @@ def l2_logistic(**settings: Any) -> MultiTask:
     """Logistic regression with an L2 penalty, C tuned."""
     from featloom.learners.linear import logistic_regression
 
-    return MultiTask(logistic_regression(), prior=None, strengths=STRENGTHS[2:], **settings)
+    return MultiTask(
+        logistic_regression(), prior=None, strengths=(1.0, 3.0, 10.0, 30.0, 100.0), **settings
+    )
 
 
 def flat_cost_selection(**settings: Any) -> MultiTask:
@@ -67,6 +69,25 @@ def flat_cost_selection(**settings: Any) -> MultiTask:
 
     return MultiTask(
         MDLSelector(), prior=None, strengths=None, choices={"cost": FLAT_BITS}, **settings
+    )
+
+
+def evidence_svm(**settings: Any) -> MultiTask:
+    """A linear support vector machine on columns scaled by the task's own evidence."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    from featloom.methods.transfer.evidence import EvidenceScaling
+
+    return MultiTask(
+        make_pipeline(EvidenceScaling(), LinearSVC(max_iter=5000, random_state=0)),
+        prior=None,
+        strengths=None,
+        choices={
+            "evidencescaling__exponent": (0.0, 0.3, 0.5, 0.8),
+            "linearsvc__C": STRENGTHS[:4],
+        },
+        **settings,
     )
 
 
@@ -88,4 +109,5 @@ BASELINES: dict[str, Callable[..., MultiTask]] = {
     "L1 logistic regression": l1_logistic,
     "L2 logistic regression": l2_logistic,
     "flat-cost selection": flat_cost_selection,
+    "own-evidence SVM": evidence_svm,
 }
