@@ -27,6 +27,7 @@ FILES = (
     "sequence.py",
     "sequence_accuracy.py",
     "tree_templates.py",
+    "transfer.py",
 )
 RESULTS = HERE / "results.json"
 

@@ -32,6 +32,9 @@ _HOME = {
     "MemoryClassifier": "featloom.learners.memory",
     "MemorySearch": "featloom.methods.memory_search",
     "MDLSelector": "featloom.learners.stepwise",
+    "RelevancePrior": "featloom.methods.transfer",
+    "TransFeat": "featloom.methods.transfer",
+    "MultiTask": "featloom.methods.transfer",
 }
 
 __all__ = sorted(_HOME)

@@ -12,8 +12,8 @@ from functools import wraps
 from importlib import import_module
 
 COMMANDS = (
-    "demo", "induce", "grow", "select", "memory", "predict", "tag", "parse", "reproduce", "resume",
-    "corpora", "report",
+    "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
+    "reproduce", "resume", "corpora", "report",
 )  # fmt: skip
 
 

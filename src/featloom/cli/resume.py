@@ -26,6 +26,7 @@ def resume(
     from featloom.cli.reproduce import reproduce
     from featloom.cli.select import select
     from featloom.cli.session import read_request
+    from featloom.cli.transfer import transfer
     from featloom.errors import InputError
     from featloom.runs import Run
 
@@ -37,6 +38,7 @@ def resume(
         "memory": memory,
         "reproduce": reproduce,
         "select": select,
+        "transfer": transfer,
     }
     if name not in commands:
         raise InputError(f"{folder} was made by {name!r}, which cannot be resumed")

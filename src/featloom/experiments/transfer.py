@@ -68,7 +68,8 @@ VERSION = 1  # of what an entry holds
 _TOLD = {
     "table": (
         ("ours", "svm"), ("ours", "evidence"), ("ours", "shuffled"), ("ours", "l1"),
-        ("ours", "aso"), ("prior-mdl", "flat"), ("transfeat", "mdl"), ("transfeat", "alone"), ("flat", "mdl"),
+        ("ours", "aso"), ("prior-mdl", "flat"), ("transfeat", "mdl"),
+        ("transfeat", "alone"), ("flat", "mdl"),
     ),
     "curve": (("ours", "svm"), ("ours", "evidence"), ("ours", "shuffled"), ("prior-mdl", "flat")),
 }  # fmt: skip

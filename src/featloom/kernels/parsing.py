@@ -160,7 +160,8 @@ def shares_of_heads(shares, slots, weights, layout, start, mod, counts, of_head,
             slots[h, t] = slot
             score += weights[slot]
         shares[h] = score
-        top = max(top, score)
+        if score > top:
+            top = float(score)
     shares[mod] = -np.inf
     total = 0.0
     for h in range(n):

@@ -2,10 +2,10 @@
 
 Each step can be read and tested alone: a result (``result.json``) is checked against the types
 below, summarised (``summarize.py``; ``memory.py`` for memory-based learning, ``templates.py`` for
-template search, ``trees.py`` for templates grown from trees), drawn (``figures.py``,
-``memory_figures.py``, ``templates_figures.py``, ``trees_figures.py``, ``arcs.py``) and set into one
-HTML file that opens without a network (``html.py`` and the files in ``assets/``).  A report reads
-results and never fits anything.
+template search, ``trees.py`` for templates grown from trees, ``transfer.py`` for relevance carried
+between tasks), drawn (``figures.py``, the ``…_figures.py``, ``arcs.py``) and set into one HTML file
+that opens without a network (``html.py`` and the files in ``assets/``).  A report reads results and
+never fits anything.
 
 Every part of a result may be missing; the page then leaves out what depends on it.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from featloom.errors import InputError
+from featloom.report.transfer_types import TransferPart
 from featloom.report.tree_types import TreesPart
 from featloom.runs import encode_result
 
@@ -329,6 +330,7 @@ class Result(msgspec.Struct):
     memory: list[MemoryPart] = []
     template_search: TemplatePart | None = None
     trees: TreesPart | None = None
+    transfer: TransferPart | None = None
 
 
 def check_result(result: dict[str, Any]) -> Result:

@@ -22,6 +22,7 @@ from featloom.report import check_result
 from featloom.report.figures import figures
 from featloom.report.summarize import summarize
 from featloom.report.templates_figures import template_figures
+from featloom.report.transfer_figures import transfer_figures
 from featloom.report.trees_figures import tree_figures
 from featloom.runs import REPORT, Run, encode_result
 
@@ -33,7 +34,7 @@ def report_html(result: dict[str, Any]) -> str:
     checked = check_result(result)
     with _report_packages():
         drawn = [*figures(checked), *template_figures(checked.template_search)]
-        drawn += tree_figures(checked.trees)
+        drawn += [*tree_figures(checked.trees), *transfer_figures(checked.transfer)]
         library = drawing_library() if drawn else ""
         template = _template("report.html.jinja")
     scripts = [script for script in (library, _asset("page.js")) if script]

@@ -3,7 +3,7 @@
 Each section of the page becomes a small dict of facts and tables, so that the template only has
 to place what it is given.  How a number or a cell is printed stands in ``cells.py``, what the page
 says of memory-based learning in ``memory.py``, of template search in ``templates.py``, of
-templates grown from trees in ``trees.py``.
+templates grown from trees in ``trees.py``, of relevance carried between tasks in ``transfer.py``.
 
 The *lift* of a feature is the share of a class among the rows that have the feature, divided by
 the share of that class among all rows; the table names the class for which it is largest.
@@ -34,6 +34,7 @@ from featloom.report.cells import (
 )
 from featloom.report.memory import summarize_memory
 from featloom.report.templates import summarize_templates
+from featloom.report.transfer import summarize_transfer
 from featloom.report.trees import summarize_trees
 
 MOST_CLASS_COLUMNS = 4
@@ -65,6 +66,7 @@ def summarize(result: Result) -> dict[str, Any]:
         "memory": summarize_memory(result.memory),
         "templates": summarize_templates(result.template_search),
         "trees": summarize_trees(result.trees),
+        "transfer": summarize_transfer(result.transfer),
         "command": visible(result.command),
         "reproduce": _reproduce(result),
     }

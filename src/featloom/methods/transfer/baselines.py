@@ -13,7 +13,7 @@ from typing import Any
 from featloom.methods.transfer.tasks import MultiTask
 
 STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
-FLAT_BITS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
+FLAT_BITS = (4.0, 5.0, 6.0, 7.0, 8.0, 10.0)
 
 
 def most_frequent_class(**settings: Any) -> MultiTask:

@@ -1,0 +1,238 @@
+"""``featloom transfer DATA --task COL --target COL``: does it help to know other tasks' features?
+
+DATA has rows of many small tasks: one customer, site or word each.  Which features are relevant is
+learned from all tasks, handed to each of them (never from itself), and compared with the same
+model without it, beside controls.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from featloom.cli import options, session
+
+if TYPE_CHECKING:
+    from featloom.methods.transfer.parts import TaskRows
+
+PRIOR = "prior.json"
+# Corpora that are archives: the file, and the arrays that tell task, class and document.
+ARCHIVES = {"wsd-verbs": ("ewt.npz", {"task": "verb", "target": "sense", "groups": "doc"})}
+# Where an archive keeps the names of its features.
+FEATURE_NAMES = ("feature_names", "features", "feats", "names")
+# A resumed run has the options it was begun with, but for where it lies and how it is shown.
+_ANEW = frozenset({"out", "quiet", "json"})
+_SHOWN = 10
+
+
+def transfer(
+    data: options.Data,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Column that tells the task of a row.")
+    ] = None,
+    target: options.Target = None,
+    test: Annotated[
+        Path | None, typer.Option(help="File to report on; default a fifth of every task.")
+    ] = None,
+    groups: options.Groups = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Learn from so many rows of each task at most.")
+    ] = None,
+    on_bad_row: options.OnBadRow = "raise",
+    out: options.Out = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Learn which features matter from many small tasks, and test whether it helps each."""
+    asked = {name: value for name, value in locals().items() if name not in _ANEW}
+    from featloom.methods.transfer.parts import transfer_parts
+    from featloom.methods.transfer.study import study_transfer
+    from featloom.runs import Timing
+
+    timing = Timing()
+    with options.run_folder(out) as run:
+        if run is not None:
+            session.write_request(run, "transfer", asked)
+
+        def keep(_: str, prior: Any) -> None:
+            if run is not None:
+                prior.save(run.path / PRIOR)
+
+        with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
+            with timing.stage("read"):
+                how: dict[str, Any] = {"task": task, "target": target, "groups": groups}
+                how["on_bad_row"] = on_bad_row
+                whole = load_rows(data, **how)
+                held_out = None if test is None else load_rows(test, **how)
+                parts = transfer_parts(whole, held_out, rows=rows, seed=seed)
+            with timing.stage("fit"):
+                study = study_transfer(
+                    whole, parts, curve=rows is None, seed=seed, jobs=jobs, say=say,
+                    progress=progress, keep=keep,
+                )  # fmt: skip
+        study["data"]["source"] = str(data)
+        study["sizes"] = {"train": len(parts.train), "test": len(parts.test)}
+        finish(study, run, timing, seed=seed, quiet=quiet, json=json)
+
+
+def load_rows(
+    data: Path, *, task: str | None, target: str | None, groups: str | None, on_bad_row: str
+) -> TaskRows:
+    """Rows of a file or a corpus, with the task of each."""
+    import os
+
+    from featloom.data.corpora import locate_file
+    from featloom.data.readers import format_of
+    from featloom.data.table import NominalTable
+    from featloom.errors import InputError, ReadError
+
+    if not os.path.exists(data) and str(data) in ARCHIVES:
+        file, arrays = ARCHIVES[str(data)]
+        given = {"task": task, "target": target, "groups": groups}
+        return _archive(locate_file(str(data), file), **{k: given[k] or arrays[k] for k in given})
+    if task is None:
+        raise InputError("the task of a row is not known; name the column that tells it by --task")
+    if os.path.exists(data) and format_of(data, columns=[target] if target else []) == "sparse":
+        return _archive(data, task=task, target=target, groups=groups)
+    table = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
+    if not isinstance(table, NominalTable):
+        raise ReadError("a sparse matrix without a column that tells the task", file=str(data))
+    if table.labels is None:
+        raise ReadError(
+            f"no classes; name the column that holds them by --target: {', '.join(table.columns)}",
+            file=str(data),
+        )
+    return of_table(table, task, target)
+
+
+def of_table(table: Any, task: str, target: str | None) -> TaskRows:
+    """Rows of a table, one of whose columns tells the task."""
+    from featloom.data.matrix import FeatureMatrix
+    from featloom.data.table import UNKNOWN
+    from featloom.errors import InputError, ReadError
+    from featloom.methods.transfer.parts import TaskRows
+    from featloom.methods.transfer.task_column import split_task_column
+
+    if task in (target, table.target):
+        raise InputError(f"--task and --target are both {task!r}; they are two columns")
+    if task not in table.columns:
+        raise ReadError(
+            f"no column {task!r}; there are {', '.join(table.columns)}", file=table.source
+        )
+    missing = table.codes[:, table.columns.index(task)] == UNKNOWN
+    if missing.any():
+        raise ReadError(f"row {int(missing.argmax()) + 1} has no {task}", file=table.source)
+    rest, tasks = split_task_column(table, task)
+    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str))
+
+
+def _archive(
+    path: str | Path, *, task: str | None, target: str | None, groups: str | None
+) -> TaskRows:
+    """Rows of an ``.npz`` archive; codes of ``verb`` are names in ``verbs`` where it is there."""
+    import numpy as np
+
+    from featloom.data.readers.npz import load_arrays, read_sparse
+    from featloom.errors import InputError, ReadError
+    from featloom.methods.transfer.parts import TaskRows
+
+    arrays = load_arrays(path)
+    if target is None:
+        raise InputError(f"{path} has no classes; name the array that holds them by --target")
+    for name in (task, target, *([groups] if groups else [])):
+        if name not in arrays:
+            raise ReadError(f"no array {name!r}; there are {', '.join(arrays)}", file=str(path))
+    plural = f"{target}s"
+    matrix = read_sparse(
+        path,
+        names=next((name for name in FEATURE_NAMES if name in arrays), None),
+        labels=target,
+        classes=plural if plural in arrays else None,
+        groups=groups,
+    )
+    assert task is not None
+    of_row, named = np.asarray(arrays[task]), arrays.get(f"{task}s")
+    if of_row.shape != (len(matrix),):
+        raise ReadError(f"{of_row.size} tasks for {len(matrix)} rows", file=str(path))
+    if named is not None and of_row.dtype.kind in "iu":
+        if of_row.min(initial=0) < 0 or of_row.max(initial=0) >= len(named):
+            raise ReadError(f"a code of {task!r} is not among {task + 's'!r}", file=str(path))
+        of_row = np.asarray(named)[of_row]
+    return TaskRows(matrix, of_row.astype(str))
+
+
+def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
+    """Write the run, then show the result in the way that was asked for."""
+    import warnings
+
+    from featloom.runs import encode_result
+
+    result, page = session.write_result(study, run, timing, seed)
+    for warning in result["data"]["warnings"]:
+        warnings.warn(warning, stacklevel=2)
+    if json:
+        typer.echo(encode_result(result))
+    elif not quiet:
+        show(result, page, None if run is None else run.path)
+
+
+def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None:
+    """Print the methods, the likeliest families and the verdict."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+
+    def line(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    part, sizes = result["transfer"], result["sizes"]
+    line(f"{part['tasks']:,} tasks, {sizes['train']:,} training rows, {sizes['test']:,} test rows")
+    line(result["protocol"])
+    table = Table()
+    table.add_column("method", overflow="fold")
+    for name in ("right", "95 %", "t", "p", "features"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in part["methods"]:
+        low, high = (100 * bound for bound in row["interval"])
+        table.add_row(
+            escape(row["name"]) + (" *" if row["kind"] == "control" else ""),
+            f"{100 * row['value']:.2f}",
+            f"{low:.2f}–{high:.2f}",
+            "" if row["t"] is None else f"{row['t']:+.2f}",
+            said_p(row["p"]),
+            f"{row['features']:,.1f}",
+        )
+    console.print(table)
+    line(
+        "*: a control; t, p: paired over tasks, selection against one flat cost, others against "
+        "the linear SVM; features: mean of a task"
+    )
+    families = part["families"][:_SHOWN]
+    line("likeliest families: " + ", ".join(f"{f['name']} {f['rate']:.1%}" for f in families))
+    line(result["verdict"])
+    if folder is not None and (folder / PRIOR).exists():
+        line(f"prior: {folder / PRIOR}")
+    if page is not None:
+        line(f"report: {page}")
+
+
+def said_p(p: float | None) -> str:
+    """A probability to three places.
+
+    >>> said_p(0.0312), said_p(0.00001), said_p(None)
+    ('.031', '< .001', '')
+    """
+    if p is None:
+        return ""
+    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("transfer")(transfer)

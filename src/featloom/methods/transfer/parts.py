@@ -1,0 +1,241 @@
+"""Rows of many tasks: which are learned from, which are reported on, and what is odd about them.
+
+Where there is no test part, a fifth of the rows is held out, of every task and class alike as far
+as whole groups (documents) allow.  A task of a single row is learned from and not reported on; a
+task whose rows all lie in the test part is left out, for there is nothing to learn it from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.errors import ReadError
+from featloom.evaluation.folds import make_folds
+from featloom.methods.transfer.families import family_of
+from featloom.methods.transfer.task_data import SharedFeatures
+
+HELD_OUT = 5  # one part in so many
+_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class TaskRows:
+    """Binary rows with their classes, and the task of each.
+
+    Examples
+    --------
+    >>> matrix = FeatureMatrix.from_csr([[1, 0], [0, 1], [1, 1]], names=["dobj_me", "dobj_you"],
+    ...                                 labels=np.array([0, 1, 0]), classes=("a", "b"))
+    >>> rows = TaskRows(matrix, np.array(["ask", "ask", "tell"]))
+    >>> rows.labels.tolist(), rows.n_tasks, rows.take(np.array([2])).tasks.tolist()
+    (['a', 'b', 'a'], 2, ['tell'])
+    """
+
+    matrix: FeatureMatrix
+    tasks: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The name of each row's class."""
+        return np.array(self.matrix.classes, dtype=object)[self.matrix.known_labels].astype(str)
+
+    @property
+    def n_tasks(self) -> int:
+        return len(np.unique(self.tasks))
+
+    def take(self, rows: np.ndarray) -> TaskRows:
+        """The given rows (indices or a mask)."""
+        return TaskRows(self.matrix.take(rows), self.tasks[rows])
+
+    def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
+        """The rows and classes of each task."""
+        labels = self.labels
+        found: dict[Hashable, tuple[FeatureMatrix, np.ndarray]] = {}
+        for task in np.unique(self.tasks).tolist():
+            places = np.flatnonzero(self.tasks == task)
+            found[task] = (self.matrix.take(places), labels[places])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TransferParts:
+    """What is learned from and reported on, how it was come by, and warnings in plain words."""
+
+    train: TaskRows
+    test: TaskRows
+    words: str
+    warnings: tuple[str, ...] = ()
+
+
+def transfer_parts(
+    data: TaskRows, test: TaskRows | None = None, *, rows: int | None = None, seed: int = 0
+) -> TransferParts:
+    """The parts; without a test part some rows of every task are held out.
+
+    Parameters
+    ----------
+    rows : how many of a task to learn from at most, drawn at random; None: all.
+    """
+    if data.n_tasks < 2:
+        raise ReadError(
+            "one task; there is nothing to carry over from others, at least two are needed",
+            file=data.matrix.source or "the data",
+        )
+    for part in (data, test):
+        if part is not None:
+            _check(part)
+    warned = []
+    words = "learned from the training part, reported on the test part"
+    train = data
+    if test is None:
+        is_test = _held_out(data, seed)
+        whole = "" if data.matrix.groups is None else ", groups whole,"
+        words = f"{100 // HELD_OUT} % of the rows of every task{whole} held out as test part"
+        train, test = data.take(~is_test), data.take(is_test)
+    else:
+        test = _same_features(data, test)
+    if rows is not None:
+        train = first_rows(train, rows, seed)
+        words += f"; at most {rows:,} row{'s' * (rows > 1)} of each task to learn from"
+    known = np.isin(test.tasks, np.unique(train.tasks))
+    if not known.all():
+        warned.append(
+            f"{_counted(test.tasks[~known], 'task')} in the test part alone, not reported on"
+        )
+        test = test.take(known)
+    if not len(test):
+        raise ReadError(
+            "no row is left to report on; every task needs rows in both parts",
+            file=test.matrix.source or "the data",
+        )
+    return TransferParts(train, test, words, (*warned, *oddities(train, test)))
+
+
+def first_rows(rows: TaskRows, most: int, seed: int = 0) -> TaskRows:
+    """At most so many rows of each task, drawn at random; fewer are among those of more."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    place = np.empty(len(rows), dtype=np.int64)
+    for task in np.unique(rows.tasks):
+        mine = order[rows.tasks[order] == task]
+        place[mine] = np.arange(len(mine))
+    return rows.take(np.flatnonzero(place < most))
+
+
+def oddities(train: TaskRows, test: TaskRows) -> list[str]:
+    """What a reader should know about the tasks before believing a figure."""
+    names = np.unique(train.tasks)
+    task_of = np.searchsorted(names, train.tasks)
+    labels = train.labels
+    n_classes = np.array([len(np.unique(labels[task_of == t])) for t in range(len(names))])
+    n_rows = np.bincount(task_of, minlength=len(names))
+    said = []
+    if (n_rows == 1).any():
+        said.append(f"{_counted(names[n_rows == 1], 'task')} with a single row to learn from")
+    if (one := n_classes < 2).any():
+        said.append(
+            f"{_counted(names[one], 'task')} with one class to learn from, answered with it by "
+            "all methods and left out of the tests"
+        )
+    silent = names[~np.isin(names, test.tasks)]
+    if len(silent):
+        said.append(f"{_counted(silent, 'task')} without a row in the test part, learned from only")
+    return said + _lonely(train, names, task_of)
+
+
+def _lonely(train: TaskRows, names: np.ndarray, task_of: np.ndarray) -> list[str]:
+    """Tasks whose features no other task has, and families that one task alone has."""
+    matrix = train.matrix
+    row_of = np.repeat(np.arange(len(matrix)), np.diff(matrix.indptr))
+    met = np.unique(np.stack([task_of[row_of], matrix.indices]), axis=1)
+    tasks_of_feature = np.bincount(met[1], minlength=matrix.shape[1])
+    shared = np.bincount(met[0][tasks_of_feature[met[1]] > 1], minlength=len(names))
+    said = []
+    if (alone := shared == 0).any():
+        said.append(
+            f"{_counted(names[alone], 'task')} without a feature that another task has; only the "
+            "rates of families can help"
+        )
+    tasks_of: dict[str, set[int]] = {}
+    for task, j in met.T.tolist():
+        tasks_of.setdefault(family_of(str(matrix.names[j])), set()).add(task)
+    unknown = [family for family, tasks in tasks_of.items() if len(tasks) == 1]
+    if unknown:
+        said.append(
+            f"{_counted(sorted(unknown), 'family', 'families')} in one task alone; there its "
+            "features are taken to be as likely as the average"
+        )
+    return said
+
+
+def _check(part: TaskRows) -> None:
+    file = part.matrix.source or "the data"
+    if part.matrix.labels is None:
+        raise ReadError("no classes; name the column that holds them by --target", file=file)
+    if (part.matrix.labels < 0).any():
+        row = int(np.argmax(part.matrix.labels < 0)) + 1
+        raise ReadError(f"row {row} has no class", file=file)
+    if not part.matrix.shape[1]:
+        raise ReadError("no columns but the task and the class", file=file)
+
+
+def _held_out(data: TaskRows, seed: int) -> np.ndarray:
+    """Which rows are held out: a fifth of each class of each task."""
+    pairs = np.array([f"{t}\t{y}" for t, y in zip(data.tasks, data.labels, strict=True)])
+    groups = data.matrix.groups
+    n_units = len(data) if groups is None else len(np.unique(groups))
+    if n_units < 2 * HELD_OUT:
+        unit = "rows" if groups is None else "groups"
+        raise ReadError(
+            f"{n_units} {unit}, too few to hold some out; name a test part by --test",
+            file=data.matrix.source or "the data",
+        )
+    fold_of = make_folds(pairs, n_folds=HELD_OUT, groups=groups, seed=seed, allow_rare=True)
+    held = fold_of == 0
+    if groups is None:
+        # A task that would have nothing to learn from is learned from instead.
+        learned = np.unique(data.tasks[~held])
+        held &= np.isin(data.tasks, learned)
+    return held
+
+
+def _same_features(data: TaskRows, test: TaskRows) -> TaskRows:
+    """The test rows over the features of the training rows; others are left out."""
+    features = SharedFeatures([str(name) for name in data.matrix.names])
+    known = set(features.number) & {str(name) for name in test.matrix.names}
+    if not known:
+        raise ReadError(
+            f"no feature that {data.matrix.source or 'the training part'} has",
+            file=test.matrix.source or "the test part",
+        )
+    rows = features.read(test.matrix, grow=False)
+    rows.sort_indices()
+    matrix = replace(
+        data.matrix,
+        indptr=rows.indptr.astype(np.int64),
+        indices=rows.indices.astype(np.int32),
+        labels=test.matrix.labels,
+        classes=test.matrix.classes,
+        groups=test.matrix.groups,
+        group_names=test.matrix.group_names,
+        source=test.matrix.source,
+    )
+    return TaskRows(matrix, test.tasks)
+
+
+def _counted(names: Sequence[str] | np.ndarray, one: str, many: str = "") -> str:
+    """So many of something, the first of them by name.
+
+    >>> _counted(["ask"], "task"), _counted(list("abcdefg"), "task")
+    ('1 task (ask)', '7 tasks (a, b, c, d, e, …)')
+    """
+    found = np.unique(np.asarray(names, dtype=str)).tolist()
+    listed = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
+    word = one if len(found) == 1 else many or f"{one}s"
+    return f"{len(found):,} {word} ({listed})"
