@@ -22,6 +22,7 @@ from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
+from featloom.learners.presets import settled
 from featloom.methods.induction.procedure import Procedure
 from featloom.methods.induction.selection import cut
 from featloom.scores import NAMES
@@ -220,13 +221,7 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
 
     def _settings(self) -> dict:
         """Every parameter, with "auto" replaced by the preset's or the recommended value."""
-        if self.preset is not None and self.preset not in PRESETS:
-            raise InputError(f"preset is {self.preset!r}; it can be {', '.join(PRESETS)} or None")
-        defaults = RECOMMENDED if self.preset is None else PRESETS[self.preset]
-        settings = self.get_params(deep=False)
-        for name, value in defaults.items():
-            if isinstance(settings[name], str) and settings[name] == "auto":
-                settings[name] = value
+        settings = settled(self, RECOMMENDED, PRESETS)
         _check_settings(settings)
         return settings
 

@@ -24,6 +24,7 @@ from featloom.features.windows import columns_of_places, sequence_templates
 from featloom.formats.crfpp import template_line
 from featloom.formats.vw import interaction_flags, learning_flags, write_vw
 from featloom.learners.inputs import TableReader, checked_target, encode_target
+from featloom.learners.presets import settled
 from featloom.learners.tree import MultiwayTree
 from featloom.learners.tree_paths import (
     GrownTemplate,
@@ -237,13 +238,7 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
 
     def _settings(self) -> dict:
         """Every parameter, with "auto" replaced by the preset's or the recommended value."""
-        if self.preset is not None and self.preset not in PRESETS:
-            raise InputError(f"preset is {self.preset!r}; it can be {', '.join(PRESETS)} or None")
-        defaults = RECOMMENDED if self.preset is None else PRESETS[self.preset]
-        settings = self.get_params(deep=False)
-        for name, value in defaults.items():
-            if isinstance(settings[name], str) and settings[name] == "auto":
-                settings[name] = value
+        settings = settled(self, RECOMMENDED, PRESETS)
         _check_settings(settings)
         return settings
 
