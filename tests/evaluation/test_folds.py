@@ -119,3 +119,8 @@ def test_folds_can_be_given():
         with pytest.raises(InputError) as error:
             given_folds(column, ["K", "S", "K", "S"])
         assert str(error.value) == sentence
+
+
+def test_classes_that_are_all_rarer_than_the_folds_are_dealt_out_of_proportion():
+    fold_of = make_folds(["K", "S", "T", "Z"], n_folds=2, allow_rare=True)
+    assert np.bincount(fold_of).tolist() == [2, 2]

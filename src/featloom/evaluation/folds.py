@@ -37,7 +37,8 @@ def make_folds(
     n_folds : at least 2.
     groups : the document, word or other unit that each row belongs to; never split.
     seed : for the shuffle before the folds are dealt.
-    stratified : whether each fold should have the classes in the same proportions.
+    stratified : whether each fold should have the classes in the same proportions, as far as one
+        class has a row for every fold.
     allow_rare : whether classes too rare to be in every training part are let through.
 
     Examples
@@ -60,7 +61,8 @@ def make_folds(
     group_codes = None
     if groups is not None:
         group_codes = _checked_groups(groups, len(y), n_folds)
-    splitter = _splitter(n_folds, group_codes is not None, stratified, seed)
+    in_proportion = stratified and int(sizes.max()) >= n_folds
+    splitter = _splitter(n_folds, group_codes is not None, in_proportion, seed)
     fold_of = np.full(len(y), -1, dtype=np.int32)
     with warnings.catch_warnings():
         # scikit-learn warns of rare classes; they were refused or allowed above.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -88,13 +87,7 @@ class TunedStructure(BaseEstimator):
         return self.model_.predict(task, X)
 
     def _fitted(self, setting: Mapping[str, Any], tasks: Mapping) -> AlternatingStructure:
-        from sklearn.exceptions import ConvergenceWarning
-
-        model = AlternatingStructure(feature_names=self.feature_names, **setting)
-        with warnings.catch_warnings():
-            # A weak penalty may leave the solver at its last step; the right answers tell.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(tasks)
+        return AlternatingStructure(feature_names=self.feature_names, **setting).fit(tasks)
 
     def _right(self, setting: Mapping[str, Any], inner: Mapping, held_out: Mapping) -> int:
         model = self._fitted(setting, inner)
