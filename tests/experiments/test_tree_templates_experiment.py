@@ -15,7 +15,7 @@ import pytest
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
-from featloom.experiments.entries import Entries, packed, some_sentences, unpacked
+from featloom.experiments.entries import Entries, some_sentences
 from featloom.experiments.tree_columns import (
     PredictTrials,
     chunk_columns,
@@ -31,6 +31,7 @@ from featloom.experiments.tree_systems import (
     distinct_lengths,
 )
 from featloom.experiments.tree_templates import reproduce_tree_templates
+from featloom.formats.packing import packed, unpacked
 from featloom.learners.parser_templates import edge_columns
 from featloom.runs import Run
 

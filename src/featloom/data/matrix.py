@@ -162,6 +162,45 @@ class FeatureMatrix:
         )
 
 
+def table_of_families(matrix: FeatureMatrix) -> NominalTable:
+    """The single-valued families as the columns of a table; a row without a feature of one is
+    unknown there.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> X = csr_matrix([[1, 0, 1], [0, 1, 1]])
+    >>> matrix = FeatureMatrix.from_csr(X, names=["Prev=in", "Prev=at", "CAP"])
+    >>> table = table_of_families(matrix)
+    >>> table.columns, table.codes.tolist(), table.vocabularies
+    (('Prev', 'CAP'), [[1, 1], [2, 1]], (('in', 'at'), ('CAP',)))
+    """
+    single = np.flatnonzero(matrix.single_valued)
+    column_of = np.full(len(matrix.families), -1, dtype=np.int64)
+    column_of[single] = np.arange(len(single))
+    vocabularies: list[list[str]] = [[] for _ in single]
+    code_of = np.zeros(len(matrix.names), dtype=np.int32)
+    for j, (name, family) in enumerate(zip(matrix.names, matrix.family_of, strict=True)):
+        if column_of[family] >= 0:
+            values = vocabularies[column_of[family]]
+            values.append(name.removeprefix(matrix.families[family] + "="))
+            code_of[j] = len(values)
+    codes = np.zeros((len(matrix), len(single)), dtype=np.int32, order="F")
+    rows = np.repeat(np.arange(len(matrix)), np.diff(matrix.indptr))
+    columns = column_of[matrix.family_of[matrix.indices]]
+    there = columns >= 0
+    codes[rows[there], columns[there]] = code_of[matrix.indices[there]]
+    return NominalTable(
+        tuple(matrix.families[family] for family in single),
+        codes,
+        tuple(map(tuple, vocabularies)),
+        labels=matrix.labels,
+        classes=matrix.classes,
+        target=matrix.target,
+        groups=matrix.groups,
+        group_names=matrix.group_names,
+        source=matrix.source,
+    )
+
+
 def check_binary(X: sparse.csr_matrix) -> None:
     """Refuse values other than 0 and 1, and say where the first one is."""
     wrong = np.flatnonzero((X.data != 0) & (X.data != 1))

@@ -158,3 +158,50 @@ class NominalTable:
             labels=labels,
             classes=self.classes,
         )
+
+
+def joined(first: NominalTable, second: NominalTable) -> NominalTable:
+    """The rows of both, in one numbering of values, classes and groups.
+
+    Structure that one of them lacks is left behind.
+
+    >>> a = NominalTable.from_columns({"letter": ["c", "k"]}, labels=["S", "K"])
+    >>> b = NominalTable.from_columns({"letter": ["s", "c"]}, labels=["S", "C"])
+    >>> both = joined(a, b)
+    >>> both.codes.ravel().tolist(), both.vocabularies, both.labels.tolist(), both.classes
+    ([1, 2, 3, 1], (('c', 'k', 's'),), [0, 1, 0, 2], ('S', 'K', 'C'))
+    """
+    codes = np.zeros((len(first) + len(second), len(first.columns)), dtype=np.int32, order="F")
+    codes[: len(first)] = first.codes
+    vocabularies = []
+    for j, name in enumerate(first.columns):
+        k = second.column_index(name)
+        values, translation = _extended(first.vocabularies[j], second.vocabularies[k])
+        codes[len(first) :, j] = np.concatenate([[UNKNOWN], translation + 1])[second.codes[:, k]]
+        vocabularies.append(values)
+    fields: dict[str, Any] = {}
+    for what, names in (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names")):
+        mine, other = getattr(first, what), getattr(second, what)
+        fields[what] = None
+        if mine is not None and other is not None:
+            known, translation = _extended(getattr(first, names), getattr(second, names))
+            # The last place serves a row without any, whose code is -1.
+            theirs = np.concatenate([translation, [-1]])[other]
+            fields[what] = np.concatenate([mine, theirs]).astype(np.int32)
+            fields[names] = known
+    fields |= {"heads": None, "sequence_bounds": None}
+    if first.heads is not None and second.heads is not None:
+        fields["heads"] = np.concatenate([first.heads, second.heads])
+    mine, other = first.sequence_bounds, second.sequence_bounds
+    if mine is not None and other is not None:
+        fields["sequence_bounds"] = np.concatenate([mine, other[1:] + len(first)])
+    return replace(first, codes=codes, vocabularies=tuple(vocabularies), **fields)
+
+
+def _extended(
+    known: tuple[str, ...], others: tuple[str, ...]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The names of both, and the place of each of the others among them."""
+    place_of = {name: place for place, name in enumerate(known)}
+    places = [place_of.setdefault(name, len(place_of)) for name in others]
+    return tuple(place_of), np.array(places, dtype=np.int64)

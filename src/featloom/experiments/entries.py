@@ -7,8 +7,6 @@ stopped finds its entries in the journal and goes on after the last one.
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -83,20 +81,6 @@ def journaled(
     description = {"experiment": "tree-templates", "data": name, **about}
     with Journal(run.path / f"{name}.journal", data=marks, search=description) as journal:
         yield Entries(journal, jobs, progress)
-
-
-def packed(numbers: np.ndarray) -> str:
-    """Whole numbers as a short text.
-
-    >>> unpacked(packed(np.array([3, 0, 70000]))).tolist()
-    [3, 0, 70000]
-    """
-    return base64.b85encode(zlib.compress(numbers.astype("<i4").tobytes(), 9)).decode("ascii")
-
-
-def unpacked(text: str) -> np.ndarray:
-    """The numbers of :func:`packed`."""
-    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i4").astype(np.int64)
 
 
 def some_sentences(table: NominalTable, size: int, seed: int) -> NominalTable:

@@ -21,19 +21,13 @@ from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.metrics import f1_of_counts
-from featloom.experiments.entries import (
-    Entries,
-    journaled,
-    n_sentences,
-    packed,
-    some_sentences,
-    unpacked,
-)
+from featloom.experiments.entries import Entries, journaled, n_sentences, some_sentences
 from featloom.experiments.tree_findings import compared, finding, system_row
 from featloom.experiments.tree_tables import english_chunks
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table
+from featloom.formats.packing import packed, unpacked
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.candidates import default_makers

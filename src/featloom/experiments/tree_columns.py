@@ -16,7 +16,7 @@ import numpy as np
 from featloom.data.columns import derive
 from featloom.data.encoding import encode
 from featloom.data.table import NominalTable
-from featloom.experiments.entries import packed, unpacked
+from featloom.formats.packing import packed, unpacked
 from featloom.learners.jackknife import PredictedColumn, values_of, with_column
 from featloom.learners.lemmas import SuffixLemmatizer
 

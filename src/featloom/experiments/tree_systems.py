@@ -19,9 +19,9 @@ import numpy as np
 from featloom.data.edges import EdgeReader, edge_table
 from featloom.data.table import NominalTable
 from featloom.evaluation.attachment import attachment_counts
-from featloom.experiments.entries import packed
 from featloom.experiments.tree_columns import chunk_columns, wide_columns
 from featloom.features.template import Template
+from featloom.formats.packing import packed
 from featloom.learners.parser import FOREST, DependencyParser
 from featloom.learners.parser_templates import (
     TokenColumns,

@@ -12,13 +12,7 @@ from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import PARTS, load
 from featloom.evaluation.attachment import attachment_counts
 from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.experiments.entries import (
-    Entries,
-    journaled,
-    n_sentences,
-    some_sentences,
-    unpacked,
-)
+from featloom.experiments.entries import Entries, journaled, n_sentences, some_sentences
 from featloom.experiments.tree_columns import (
     DERIVED,
     PREDICTED,
@@ -39,6 +33,7 @@ from featloom.experiments.tree_systems import (
     System,
     distinct_lengths,
 )
+from featloom.formats.packing import unpacked
 from featloom.learners.parser import FOREST, DependencyParser
 from featloom.runs import Run
 

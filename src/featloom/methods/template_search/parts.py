@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from featloom.data.sentences import gold_labels, take_sentences
-from featloom.data.table import NominalTable
+from featloom.data.sentences import take_sentences
+from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
 from featloom.features.expansion import sentence_bounds
 
@@ -74,7 +74,7 @@ def sentence_parts(
             "searched and trained on the others"
         )
     if valid is not None:
-        train = _joined(train, valid)
+        train = joined(train, valid)
         words += "; the validation sentences are among those searched and trained on"
     return SentenceParts(_without_absent_labels(train), test, words)
 
@@ -137,25 +137,6 @@ def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, s
     is_test = np.isin(unit_of, drawn)
     train, test = (take_sentences(data, np.flatnonzero(one)) for one in (~is_test, is_test))
     return train, test, unit
-
-
-def _joined(first: NominalTable, second: NominalTable) -> NominalTable:
-    """The sentences of both, in one numbering of values and labels."""
-    tables = (first, second)
-    values: dict[str, list[str | None]] = {}
-    for name in first.columns:
-        values[name] = []
-        for table in tables:
-            j = table.column_index(name)
-            symbols = np.array([None, *table.vocabularies[j]], dtype=object)
-            values[name] += symbols[table.codes[:, j]].tolist()
-    labels = [label for table in tables for given in gold_labels(table) for label in given]
-    bounds = np.concatenate(
-        [sentence_bounds(first), sentence_bounds(second)[1:] + sentence_bounds(first)[-1]]
-    )
-    return NominalTable.from_columns(
-        values, labels=labels, sequence_bounds=bounds, target=first.target, source=first.source
-    )
 
 
 def _without_absent_labels(table: NominalTable) -> NominalTable:

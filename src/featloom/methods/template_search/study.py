@@ -21,7 +21,8 @@ from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import chunk_counts, label_codes, token_counts
 from featloom.evaluation.comparison import LEVEL
-from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
+from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, TOKEN_ACCURACY, judged_counts
+from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.features.expansion import sentence_bounds
 from featloom.learners.tagger import SequenceTagger
@@ -35,8 +36,6 @@ from featloom.methods.template_search.parts import SentenceParts, new_labels
 from featloom.methods.template_search.search import TemplateSearch
 
 CHOSEN, BY_DEFAULT = "chosen templates", "default templates"
-CHUNK_F1, ACCURACY = "chunk F1", "token accuracy"
-_OF_COUNTS = {CHUNK_F1: f1_of_counts, ACCURACY: accuracy_of_counts}
 
 
 def study_templates(
@@ -110,32 +109,6 @@ def study_templates(
     return result, search, tagger
 
 
-def spell_chunks(labels: Sequence[str]) -> bool:
-    """Whether labels are those of chunks: B-NP, I-NP, O, and with some E- and S-.
-
-    >>> spell_chunks(["B-NP", "I-NP", "O"]), spell_chunks(["DT", "NN"]), spell_chunks(["O"])
-    (True, False, False)
-    """
-    letters = [label.partition("-") for label in labels]
-    return any(rest for _, _, rest in letters) and all(
-        letter == "O" or (letter in ("B", "I", "E", "S") and rest) for letter, _, rest in letters
-    )
-
-
-def judged_counts(
-    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> tuple[str, np.ndarray]:
-    """The metric that suits the labels, and what it is counted from in each sentence.
-
-    >>> judged_counts([["DT", "NN"]], [["DT", "VB"]])
-    ('token accuracy', array([[1, 2]]))
-    """
-    codes = label_codes(gold, predicted)
-    if spell_chunks(codes.classes):
-        return CHUNK_F1, chunk_counts(*codes)
-    return ACCURACY, token_counts(*codes[:3])
-
-
 def judge(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, Any]:
     """How good answers are, by the metric that suits the labels, and by tokens.
 
@@ -147,7 +120,7 @@ def judge(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> 
     right = token_counts(*label_codes(gold, predicted)[:3]).sum(axis=0)
     return {
         "metric": metric,
-        "value": float(_OF_COUNTS[metric](counts.sum(axis=0))),
+        "value": float(OF_COUNTS[metric](counts.sum(axis=0))),
         "accuracy": float(accuracy_of_counts(right)),
         "tokens": int(right[1]),
     }
@@ -165,14 +138,14 @@ def compare_taggers(
     if metric == CHUNK_F1 and judged_counts(gold, [*default])[0] == CHUNK_F1:
         counts = [chunk_counts(*label_codes(gold, answers)) for answers in (chosen, default)]
     else:
-        metric = ACCURACY
+        metric = TOKEN_ACCURACY
         counts = [token_counts(*label_codes(gold, a)[:3]) for a in (chosen, default)]
     models = []
     for name, counted in zip((CHOSEN, BY_DEFAULT), counts, strict=True):
-        found = bootstrap_interval(counted, _OF_COUNTS[metric], seed=seed)
+        found = bootstrap_interval(counted, OF_COUNTS[metric], seed=seed)
         interval = [found.low, found.high]
         models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
-    test = paired_bootstrap(counts[0], counts[1], _OF_COUNTS[metric], seed=seed)
+    test = paired_bootstrap(counts[0], counts[1], OF_COUNTS[metric], seed=seed)
     return models, {
         "a": CHOSEN,
         "b": BY_DEFAULT,

@@ -16,7 +16,7 @@ import numpy as np
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import label_codes, token_counts
-from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
+from featloom.evaluation.judging import OF_COUNTS, TOKEN_ACCURACY
 from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
@@ -37,7 +37,6 @@ from featloom.methods.tree_templates.study import Keep, said, source_name
 from featloom.methods.tree_templates.tree_templates import TreeTemplates
 
 GROWN, BY_DEFAULT = "templates from trees", "default templates"
-TOKEN_ACCURACY = "token accuracy"
 _DROPS, _DROP_SENTENCES = 30, 300
 
 Labels = Sequence[Sequence[str]]
@@ -87,8 +86,7 @@ def study_sequences(
     say("tagging the test sentences")
     answers = {name: tagger.predict(test) for name, tagger in taggers.items()}
     metric, counts = _counted(gold_labels(test), answers, count)
-    of_counts = accuracy_of_counts if metric == TOKEN_ACCURACY else f1_of_counts
-    models, tests = compare_counts(counts, of_counts, metric, seed=seed)
+    models, tests = compare_counts(counts, OF_COUNTS[metric], metric, seed=seed)
     for model in models:
         tagger = taggers[model["name"]]
         model |= {
@@ -149,8 +147,7 @@ def _drops(
 
     def score() -> float:
         metric, counts = count(gold, tagger.predict(sentences))
-        of_counts = accuracy_of_counts if metric == TOKEN_ACCURACY else f1_of_counts
-        return float(of_counts(counts.sum(axis=0)))
+        return float(OF_COUNTS[metric](counts.sum(axis=0)))
 
     whole = score()
     drops = {}
