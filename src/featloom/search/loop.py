@@ -12,7 +12,9 @@ results are told in the order asked and a strategy does not look at how many it 
 A budget counts evaluations (found in the journal or not) or seconds.  Seconds are compared with
 the time that the journal has for each evaluation, so the journal itself says where the search
 stopped, and a replay stops at the same place.  Evaluations under way in other processes at that
-moment are finished and written; a longer budget finds them there.
+moment are finished and written; a longer budget finds them there.  A hard budget does not wait
+for them: they run in processes that end with the time, and what they had not finished is lost.
+The journal notes after how many evaluations that was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
 kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
@@ -32,7 +34,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
 from featloom.errors import InputError
-from featloom.search.journal import Evaluation, Journal
+from featloom.search.journal import Evaluation, Journal, Stop
 from featloom.search.space import Candidate, candidate_key, json_text
 from featloom.search.strategies import Strategy, score_of
 from featloom.search.workers import Evaluate, MapBatch, number_of_workers, one_by_one, processes
@@ -76,13 +78,13 @@ class History(Sequence[Evaluation]):
 class Budget:
     """How much a search may spend: evaluations, seconds, or whichever is used up first.
 
-    >>> Budget.of("90s"), Budget.of("2h"), Budget.of(200)
-    (Budget(evaluations=None, seconds=90.0), Budget(evaluations=None, seconds=7200.0), \
-Budget(evaluations=200, seconds=None))
+    >>> Budget.of("90s").seconds, Budget.of("2h").seconds, Budget.of(200).evaluations
+    (90.0, 7200.0, 200)
     """
 
     evaluations: int | None = None
     seconds: float | None = None
+    hard: bool = False  # whether evaluations under way end with the time
 
     def __post_init__(self) -> None:
         for amount in (self.evaluations, self.seconds):
@@ -166,9 +168,9 @@ def search(
     ongoing.progress, ongoing.on_result = progress, on_result
     if map_batch is not None:
         return ongoing.run(map_batch, n_workers)
-    if n_workers == 1:
+    if n_workers == 1 and ongoing.deadline is None:
         return ongoing.run(one_by_one(evaluate), n_workers)
-    with processes(evaluate, n_workers) as in_processes:
+    with processes(evaluate, n_workers, ongoing.deadline) as in_processes:
         return ongoing.run(in_processes, n_workers)
 
 
@@ -187,6 +189,13 @@ class _Search:
         self.interruption = _Interruption()
         totals = [getattr(strategy, "total", None), limits.evaluations]
         self.total = min((n for n in totals if n is not None), default=None)
+        # Where evaluations end with the time: when that is, and after how many it once was.
+        self.deadline: float | None = None
+        self.stop_at: int | None = None
+        if limits.hard and limits.seconds is not None:
+            self.deadline = self.begun + limits.seconds
+            ended = [stop.evaluations for stop in journal.stops if stop.reason == self.out_of_time]
+            self.stop_at = ended[-1] if ended else None
 
     def run(self, map_batch: MapBatch, n_workers: int) -> History:
         n_asked = 1 if n_workers == 1 else n_workers * _CANDIDATES_PER_WORKER
@@ -198,11 +207,16 @@ class _Search:
                 while not self.spent() and self.run_batch(map_batch, n_asked):
                     pass
                 history.stopped = "budget" if self.spent() else "finished"
+            except _OutOfTime:
+                history.stopped = "budget"
             except KeyboardInterrupt:
                 history.stopped = "interrupted"
                 raise Interrupted(history) from None
             finally:
-                self.journal.record_stop(len(history), history.stopped)
+                reason = history.stopped
+                if reason == "budget" and self.deadline is not None:
+                    reason = self.out_of_time
+                self.journal.record_stop(len(history), reason)
         return history
 
     def run_batch(self, map_batch: MapBatch, n: int) -> bool:
@@ -245,6 +259,8 @@ class _Search:
                 raise KeyboardInterrupt from None
             raise
         if finished is None:
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                raise _OutOfTime
             if more:
                 raise RuntimeError("fewer results than candidates came back")
             return False
@@ -272,6 +288,8 @@ class _Search:
 
     def spent(self) -> bool:
         limits, history = self.limits, self.history
+        if self.stop_at is not None and len(history) >= self.stop_at:
+            return True
         if limits.evaluations is not None and len(history) >= limits.evaluations:
             return True
         # The time in the journal decides, not the clock: a replay has to stop here as well.
@@ -279,16 +297,26 @@ class _Search:
             limits.seconds is not None and bool(history) and history[-1].elapsed >= limits.seconds
         )
 
+    @property
+    def out_of_time(self) -> str:
+        """How the journal notes that a hard budget was spent."""
+        return f"budget of {self.limits.seconds:g} s"
+
     def show_progress(self) -> None:
         if self.progress is not None:
             best = self.history.best
             self.progress(len(self.history), self.total, None if best is None else best.score)
 
 
+class _OutOfTime(Exception):
+    """A hard budget is spent."""
+
+
 class _Memory:
     """What a journal is to the loop, for a search that keeps none."""
 
     elapsed = 0.0
+    stops: tuple[Stop, ...] = ()
 
     def __init__(self) -> None:
         self._evaluations: dict[str, Evaluation] = {}

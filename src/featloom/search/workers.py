@@ -2,7 +2,8 @@
 
 ``evaluate`` is sent to each process once, through a file that all of them map into memory, so that
 its arrays are there once; what it keeps from one candidate to the next it keeps in its process.
-Each process has one thread for numerics, and ends when the process of the loop does.
+Each process has one thread for numerics, and ends when the process of the loop does, or when its
+time is up.
 """
 
 from __future__ import annotations
@@ -68,12 +69,17 @@ def _timed(evaluate: Evaluate, place: int, candidate: Candidate) -> tuple[int, R
 
 
 @contextmanager
-def processes(evaluate: Evaluate, n_workers: int) -> Iterator[MapBatch]:
-    """Workers that each hold a copy of ``evaluate`` and have one thread for numerics."""
+def processes(
+    evaluate: Evaluate, n_workers: int, deadline: float | None = None
+) -> Iterator[MapBatch]:
+    """Workers that each hold a copy of ``evaluate`` and have one thread for numerics.
+
+    At the deadline (of the monotonic clock) they end, whatever they are doing.
+    """
     from joblib import Parallel, delayed, parallel_config
 
     with tempfile.TemporaryDirectory(prefix="featloom-search-") as folder:
-        place_of_evaluate = _lay_out(evaluate, Path(folder) / "evaluate")
+        place_of_evaluate = _lay_out(evaluate, Path(folder) / "evaluate", deadline)
         with (
             parallel_config("loky", n_jobs=n_workers, inner_max_num_threads=1),
             Parallel(return_as="generator_unordered", batch_size=1) as parallel,
@@ -87,6 +93,8 @@ def processes(evaluate: Evaluate, n_workers: int) -> Iterator[MapBatch]:
                 try:
                     yield from parallel(tasks)
                 except BrokenExecutor:
+                    if deadline is not None and time.monotonic() >= deadline:
+                        return
                     raise InputError(
                         "a worker process died, perhaps for want of memory; fewer jobs may help"
                     ) from None
@@ -101,9 +109,10 @@ class _Layout:
     path: str
     spans: tuple[tuple[int, int], ...]
     loop: int  # the process that waits for the results
+    deadline: float | None
 
 
-def _lay_out(evaluate: Evaluate, path: Path) -> _Layout:
+def _lay_out(evaluate: Evaluate, path: Path, deadline: float | None) -> _Layout:
     """Write ``evaluate`` to a file that all workers map, so that its arrays are there once."""
     try:
         import cloudpickle
@@ -118,7 +127,7 @@ def _lay_out(evaluate: Evaluate, path: Path) -> _Layout:
             file.write(b"\0" * (-file.tell() % 64))  # arrays are aligned, as numpy makes them
             spans.append((file.tell(), len(part)))
             file.write(part)
-    return _Layout(str(path), tuple(spans), os.getpid())
+    return _Layout(str(path), tuple(spans), os.getpid(), deadline)
 
 
 _held: dict[_Layout, Evaluate] = {}  # in a worker: the one ``evaluate`` it has
@@ -127,10 +136,10 @@ _held: dict[_Layout, Evaluate] = {}  # in a worker: the one ``evaluate`` it has
 def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
     evaluate = _held.get(layout)
     if evaluate is None:
-        if not _held:
+        if not _held or layout.deadline is not None:
             # Ctrl-C reaches every process of a terminal; the loop alone decides what it means.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            threading.Thread(target=_end_with, args=(layout.loop,), daemon=True).start()
+            threading.Thread(target=_end_with, args=(layout,), daemon=True).start()
         with open(layout.path, "rb") as file:
             # A private mapping: an evaluation may write to its arrays, and only what it writes
             # to is copied.
@@ -142,10 +151,18 @@ def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
     return _timed(evaluate, place, candidate)
 
 
-def _end_with(loop: int) -> None:
-    """Leave nothing behind when the loop's process was killed: neither worker nor file."""
-    while os.getppid() == loop:
-        time.sleep(1)
-    for layout in _held:
-        shutil.rmtree(Path(layout.path).parent, ignore_errors=True)
+def _end_with(layout: _Layout) -> None:
+    """Leave nothing behind when the loop's process was killed: neither worker nor file.
+
+    A worker whose time is up ends too, but for one that has other work by then.
+    """
+    while os.getppid() == layout.loop:
+        left = 1.0 if layout.deadline is None else layout.deadline - time.monotonic()
+        if left <= 0:
+            if layout not in _held:
+                return
+            os._exit(1)
+        time.sleep(min(1.0, left))
+    for held in _held:
+        shutil.rmtree(Path(held.path).parent, ignore_errors=True)
     os._exit(1)
