@@ -6,6 +6,10 @@ one standard error of the best one's, where the standard error is that of the be
 mean over n folds: s / √n, s being the standard deviation of its fold scores (Breiman et al.
 1984).  Some papers say "standard error" and use s itself, which lets in much weaker candidates;
 that reading has its own name here.
+
+Folds differ in difficulty, documents above all, and that is no doubt about which candidate is the
+better one.  The paired rule looks at the differences from the best candidate fold by fold: one is
+within a standard error if the mean of its differences is no larger than their own s / √n.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import numpy as np
 
 from featloom.errors import InputError
 
-RULES = ("standard_error", "standard_deviation", "best")
+RULES = ("standard_error", "paired", "standard_deviation", "best")
 
 
 def one_standard_error(
@@ -35,7 +39,8 @@ def one_standard_error(
     spread : the fold scores (candidates × folds), or the standard deviation over folds of each
         candidate, with ``n_folds``.
     simplicity : a number for each candidate, smaller is simpler (a number of features).
-    rule : "standard_error"; "standard_deviation", the looser reading; "best", the highest mean.
+    rule : "standard_error"; "paired", by differences in the same folds; "standard_deviation", the
+        looser reading; "best", the highest mean.
 
     Of equally simple candidates the one with the higher mean is taken, then the first; of equally
     good best ones the simplest, then the first.
@@ -65,6 +70,9 @@ def one_standard_error(
         raise InputError("one fold has no standard error; use at least 2 folds or rule='best'")
     if rule == "standard_error" and n_folds is None:
         raise InputError("standard deviations need n_folds to make a standard error")
+    if rule == "paired":
+        within = _within_paired(np.asarray(spread, dtype=np.float64), best)
+        return int(within[np.lexsort((-means[within], size[within]))[0]])
     margin = deviations[best]
     if rule == "standard_error":
         assert n_folds is not None
@@ -73,6 +81,15 @@ def one_standard_error(
         raise InputError("the spread of the best candidate is not a number that is 0 or more")
     within = np.flatnonzero(means >= means[best] - margin)
     return int(within[np.lexsort((-means[within], size[within]))[0]])
+
+
+def _within_paired(folds: np.ndarray, best: int) -> np.ndarray:
+    """Candidates whose mean distance from the best is no larger than its standard error."""
+    if folds.ndim != 2:
+        raise InputError("the paired rule needs the scores of every fold")
+    behind = folds[best] - folds
+    error = behind.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+    return np.flatnonzero(behind.mean(axis=1) <= error)
 
 
 def _means_and_deviations(

@@ -218,6 +218,23 @@ def paired_t(
     return PairedT(mean, mean - reach, mean + reach, t, p, n)
 
 
+def holm(ps: Sequence[float] | np.ndarray) -> np.ndarray:
+    """p values as they stand after all comparisons are allowed for (Holm 1979).
+
+    Whoever calls those below a level significant is wrong about any of them no more often than that
+    level, however the comparisons depend on one another.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    ps = np.asarray(ps, dtype=float)
+    order = np.argsort(ps, kind="stable")
+    raised = np.maximum.accumulate((len(ps) - np.arange(len(ps))) * ps[order])
+    adjusted = np.empty_like(ps)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted
+
+
 def _resampled(counts: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """Sums of the counts over groups drawn with replacement: (resamples, …)."""
     if counts.ndim < 2 or not len(counts):
