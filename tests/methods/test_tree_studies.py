@@ -13,11 +13,12 @@ from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.features.template import Template
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates, ParserTraining
+from featloom.learners.linear import MANY_CLASSES
 from featloom.learners.parser import DependencyParser
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.features import SeenFeatures
 from featloom.methods.tree_templates.findings import tree_part
-from featloom.methods.tree_templates.linear_models import MANY_CLASSES, LinearModel
+from featloom.methods.tree_templates.linear_models import LinearModel
 from featloom.methods.tree_templates.parts import growth_parts
 from featloom.methods.tree_templates.study import compare_answers, study_table, tree_answers
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from featloom.errors import InputError
 from featloom.features.display import features_html
 from featloom.features.feature import Feature
+from featloom.features.feature_list import FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
@@ -194,6 +195,14 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     def plan_(self) -> FeaturePlan:
         """The output columns as a plan that other methods and models can carry."""
         return FeaturePlan(tuple(induced.feature for induced in self.features_))
+
+    def feature_list(self) -> FeatureList:
+        """The output columns as a linear model carries them."""
+        check_is_fitted(self, "scores_")
+        table = self._reader.table
+        if table is None:
+            return FeatureList.of_matrix(self._reader.names, self.parts_)
+        return FeatureList(table.columns, table.vocabularies, self.parts_.astype(np.int32))
 
     def _repr_html_(self) -> str:
         """In a notebook: the best conjunctions, once there are any."""

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from featloom.data.table import NominalTable
 from featloom.features.expansion import TemplateExpansion
+from featloom.features.feature_list import FeatureList
 from featloom.features.template import Template
 
 _TIMES = np.uint64(0x9E3779B97F4A7C15)
@@ -59,6 +60,21 @@ class SeenFeatures:
 
     def names(self) -> list[str]:
         return [self.expansion.name(feature) for feature in range(self.n_features)]
+
+    def feature_list(self) -> FeatureList:
+        """The features as a linear model carries them."""
+        expansion = self.expansion
+        vocabularies = expansion.table.vocabularies
+        starts = np.cumsum([0, *map(len, vocabularies)])
+        longest = max(map(len, expansion.templates), default=1)
+        parts = np.full((self.n_features, longest), -1, dtype=np.int32)
+        for t, template in enumerate(expansion.templates):
+            rows = slice(expansion.first[t], expansion.first[t + 1])
+            codes = expansion._codes(t, np.arange(rows.stop - rows.start))
+            for place, (name, _) in enumerate(template.places):
+                first = starts[expansion.table.column_index(name)]
+                parts[rows, place] = first + codes[place] - 1
+        return FeatureList(expansion.table.columns, vocabularies, parts)
 
 
 class HashedFeatures:

@@ -1,23 +1,13 @@
-"""Linear models on the features of templates, and what each template is worth to them.
-
-With few classes the model is scikit-learn's logistic regression, brought to its optimum.  With
-many classes the same model has millions of weights, for which a solver that looks at all of them
-in every step takes minutes; it is then trained as a maximum-entropy model, row by row.
-"""
+"""Linear models on the features of templates, and what each template is worth to them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.learners.linear import logistic_regression
-from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
+from featloom.learners.linear import LinearClassifier
 from featloom.methods.tree_templates.features import SeenFeatures, rows_of_ones
 
-MANY_CLASSES = 10
-_BATCH = 128
 _DROPS, _DROP_ROWS = 200, 20_000
 
 
@@ -51,18 +41,13 @@ class LinearModel:
         start: LinearModel | None = None,
     ):
         self.features = features
-        names, labels = np.unique(class_names(rows).astype(str), return_inverse=True)
-        self.classes = names.astype(object)
-        codes = features.codes(rows)
-        if len(names) > MANY_CLASSES:
-            self.weights, self.biases = _maxent(
-                codes, labels, len(names), features.n_features, strength, seed, jobs
-            )
-        else:
-            given = None if start is None else start._model
-            self._model: Any = _newton(codes, labels, features.n_features, strength, given)
-            self.weights, self.biases = self._model.coef_.T, self._model.intercept_
-        if len(names) == 2:
+        self._model = LinearClassifier(C=strength, n_jobs=jobs, random_state=seed)
+        self._model.fit(
+            features.matrix(rows), class_names(rows), None if start is None else start._model
+        )
+        self.classes = self._model.classes_
+        self.weights, self.biases = self._model.coef_.T, self._model.intercept_
+        if len(self.classes) == 2:
             # The weights are those of the second class; those of the first are 0.
             self.weights = np.hstack([np.zeros_like(self.weights), self.weights])
             self.biases = np.array([0.0, float(self.biases[0])])
@@ -98,25 +83,3 @@ def class_names(table: NominalTable) -> np.ndarray:
     """The class of each row by name."""
     assert table.labels is not None
     return np.array([*table.classes, None], dtype=object)[table.labels]
-
-
-def _newton(codes, labels, n_features: int, strength: float, start):
-    model = logistic_regression(strength)
-    if start is not None:
-        model.set_params(warm_start=True)
-        model.coef_, model.intercept_ = start.coef_.copy(), start.intercept_.copy()
-        model.classes_ = start.classes_
-    return model.fit(rows_of_ones(codes, n_features), labels)
-
-
-def _maxent(
-    codes, labels, n_classes: int, n_features: int, strength: float, seed: int, jobs: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of features and of classes, the latter by a feature that every row has."""
-    always = np.full((len(codes), 1), n_features, dtype=np.int32)
-    data = SequenceData.of(np.arange(len(codes) + 1), np.hstack([codes, always]), labels)
-    model = SequenceModel.zeros("maxent", n_classes, n_features + 1)
-    # Half of |w|² / C is the penalty there, c2 |w|² here.
-    how = Training(batch=_BATCH, c2=0.5 / strength, seed=seed)
-    weights = model.train(data, how, threads=jobs).weights[:, :n_classes].astype(np.float64)
-    return weights[:-1], weights[-1]

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.features.feature_list import FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import columns_of_places, sequence_templates
@@ -161,6 +162,13 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         """The templates as a plan that other methods and models can carry."""
         check_is_fitted(self, "templates_")
         return FeaturePlan(templates=tuple(self.templates_))
+
+    def feature_list(self) -> FeatureList:
+        """The output columns as a linear model carries them; hashed ones have no names."""
+        check_is_fitted(self, "templates_")
+        if isinstance(self._features, HashedFeatures):
+            raise InputError("hashed features are not known one by one; fit without 'hashed'")
+        return self._features.feature_list()
 
     def to_crfpp(self, columns=None) -> str:
         """The templates as a CRF++ template file.

@@ -1,0 +1,211 @@
+"""Many features held as numbers: half a million of them take a few megabytes.
+
+A feature is a conjunction of atoms; an atom is a value of a column (``letter=c``), or one of the
+named features of a bare matrix.  Atoms are numbered through, column by column, and a feature is the
+row of its atoms' numbers, filled up with -1.  A single one is spelled out when somebody wants to
+read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+from featloom.features.expand import ConjunctionTrie, padded
+from featloom.features.feature import Feature
+from featloom.features.template import Template
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureList(Sequence[Feature]):
+    """Features and conjunctions over the columns of a table, or over the names of a matrix.
+
+    Parameters
+    ----------
+    columns : of the table; none for a bare matrix.
+    vocabularies : for each column its values; for a bare matrix one list, the names of features.
+    parts : int array of shape (features, parts of the longest), numbers of atoms, else -1.
+
+    Examples
+    --------
+    >>> table = NominalTable.from_columns({"letter": ["c", "c"], "next": ["a", "e"]})
+    >>> features = FeatureList.of([Feature.from_names(["letter=c", "next=e"])], table.columns)
+    >>> features.name(0), features.rows(table)[0].tolist()
+    ('letter=c & next=e', [0, 0, 1])
+    """
+
+    columns: tuple[str, ...]
+    vocabularies: tuple[tuple[str, ...], ...]
+    parts: np.ndarray
+
+    @classmethod
+    def of(cls, features: Iterable[Feature], columns: Sequence[str] = ()) -> FeatureList:
+        """The features as numbers; without columns they are of a bare matrix."""
+        columns = tuple(columns)
+        place_of = {name: j for j, name in enumerate(columns)}
+        codes: list[dict[str, int]] = [{} for _ in columns or [None]]
+        coded = []
+        for feature in features:
+            _check(feature, place_of)
+            pairs = []
+            for name, value, part in zip(
+                feature.template.places, feature.values, feature.parts, strict=True
+            ):
+                j = place_of[name[0]] if columns else 0
+                known = codes[j]
+                pairs.append((j, known.setdefault(str(value) if columns else part, len(known))))
+            coded.append(pairs)
+        starts = np.cumsum([0, *map(len, codes)])
+        parts = padded([[int(starts[j]) + code for j, code in pairs] for pairs in coded])
+        return cls(columns, tuple(map(tuple, codes)), parts.astype(np.int32))
+
+    @classmethod
+    def of_matrix(cls, names: Iterable[str], parts: np.ndarray) -> FeatureList:
+        """Conjunctions of the features of a bare matrix, by the numbers of its columns."""
+        names, seen = tuple(map(str, names)), set[str]()
+        for name in names:
+            if name in seen:
+                message = f"two features are named {name!r}; a model finds them by their names"
+                raise InputError(message)
+            seen.add(name)
+        return cls((), (names,), np.asarray(parts, dtype=np.int32))
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, number: int) -> Feature: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Feature]: ...
+
+    def __getitem__(self, number):
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        atoms = [atom for atom in self.parts[number].tolist() if atom >= 0]
+        if not self.columns:
+            return Feature.from_names([self.vocabularies[0][atom] for atom in atoms])
+        pairs = [self._place(atom) for atom in atoms]
+        template = Template(tuple((self.columns[j], 0) for j, _ in pairs))
+        return Feature(template, tuple(self.vocabularies[j][code] for j, code in pairs))
+
+    def name(self, number: int) -> str:
+        """A feature in words: ``letter=c & next=e``."""
+        atoms = self.parts[number].tolist()
+        return " & ".join(self.atom_name(atom) for atom in atoms if atom >= 0)
+
+    def atom_name(self, atom: int) -> str:
+        """An atom in words: ``letter=c``."""
+        j, code = self._place(atom)
+        value = self.vocabularies[j][code]
+        return f"{self.columns[j]}={value}" if self.columns else value
+
+    @property
+    def n_atoms(self) -> int:
+        return int(self._starts[-1])
+
+    @cached_property
+    def used_columns(self) -> list[str]:
+        """The columns that some feature looks at."""
+        atoms = np.flatnonzero(self._supports)
+        used = np.unique(np.searchsorted(self._starts, atoms, side="right") - 1)
+        return [self.columns[j] for j in used] if self.columns else []
+
+    def take(self, kept: np.ndarray) -> FeatureList:
+        """Some of the features, with the values that these have."""
+        parts = self.parts[kept]
+        there = np.zeros(self.n_atoms + 1, dtype=bool)
+        there[parts] = True
+        there[-1] = False  # that of the filling
+        new = np.append(np.cumsum(there[:-1]) - 1, -1)
+        bounds = self._starts.tolist()
+        vocabularies = tuple(
+            tuple(value for value, used in zip(values, there[first:], strict=False) if used)
+            for values, first in zip(self.vocabularies, bounds, strict=False)
+        )
+        return FeatureList(self.columns, vocabularies, new[parts].astype(np.int32))
+
+    def rows(self, data: NominalTable | FeatureMatrix) -> tuple[np.ndarray, np.ndarray]:
+        """Which features each row has, as the arrays of a CSR matrix.
+
+        Columns are found by their names.  One that no feature looks at need not be there, and a
+        value that no feature has is none.
+        """
+        if isinstance(data, NominalTable) and self.columns:
+            return self._trie.rows(*self._table_rows(data))
+        if isinstance(data, NominalTable):
+            data = FeatureMatrix.from_table(data)
+        return self._trie.rows(*self._matrix_rows(data))
+
+    def _table_rows(self, table: NominalTable) -> tuple[np.ndarray, np.ndarray]:
+        atoms = np.full((len(table), len(self.columns)), -1, dtype=np.int32)
+        for name in self.used_columns:
+            j = self.columns.index(name)
+            place = table.column_index(name)
+            values = table.vocabularies[place]
+            code_of, first = self._code_of[j], int(self._starts[j])
+            codes = (code_of.get(value, -1) for value in values)
+            atom_of = np.full(len(values) + 1, -1, dtype=np.int32)
+            atom_of[1:] = np.fromiter(codes, np.int32, len(values))
+            atom_of[atom_of >= 0] += first
+            atoms[:, j] = atom_of[table.codes[:, place]]
+        known = atoms >= 0
+        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
+        return indptr, atoms[known]
+
+    def _matrix_rows(self, matrix: FeatureMatrix) -> tuple[np.ndarray, np.ndarray]:
+        number = self._number
+        atom_of = np.fromiter((number.get(n, -1) for n in matrix.names), np.int32, matrix.shape[1])
+        atoms = atom_of[matrix.indices]
+        known = atoms >= 0
+        before = np.concatenate([[0], np.cumsum(known)])
+        return before[matrix.indptr].astype(np.int64), atoms[known]
+
+    def _place(self, atom: int) -> tuple[int, int]:
+        """The column of an atom, and the number of its value there."""
+        j = int(np.searchsorted(self._starts, atom, side="right")) - 1
+        return j, atom - int(self._starts[j])
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.cumsum([0, *map(len, self.vocabularies)])
+
+    @cached_property
+    def _code_of(self) -> list[dict[str, int]]:
+        return [{value: code for code, value in enumerate(v)} for v in self.vocabularies]
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        """The number of each atom by its name."""
+        if not self.columns:
+            return self._code_of[0]
+        return {self.atom_name(atom): atom for atom in range(self.n_atoms)}
+
+    @cached_property
+    def _supports(self) -> np.ndarray:
+        """How many features have each atom; one more atom, which none has, stands at the end."""
+        return np.bincount(self.parts[self.parts >= 0], minlength=self.n_atoms + 1)
+
+    @cached_property
+    def _trie(self) -> ConjunctionTrie:
+        # An atom that few features have comes first, so that few branches are looked into.
+        return ConjunctionTrie(self.parts, n_features=self.n_atoms + 1, supports=self._supports)
+
+
+def _check(feature: Feature, place_of: dict[str, int]) -> None:
+    if not len(feature):
+        raise InputError("a feature without parts")
+    for (column, offset), value in zip(feature.template.places, feature.values, strict=True):
+        if offset:
+            raise InputError(f"feature {feature} looks at another row, by {offset:+d}")
+        if place_of and (column not in place_of or value is None):
+            raise InputError(f"feature {feature} is no value of the columns {', '.join(place_of)}")
