@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -142,18 +142,19 @@ def encode_result(result: Any) -> bytes:
         raise InputError(f"the result cannot be written: {_one_line(str(error))}") from error
 
 
-def write_beside(path: str | os.PathLike, content: str | bytes) -> None:
+def write_beside(path: str | os.PathLike, content: str | bytes | Iterable[str]) -> None:
     """Write a file under another name in its folder, then rename it: all of it or nothing.
 
-    A read-only folder or a full disk is an :class:`InputError` that says so; what stood there
-    before is untouched.
+    What comes in pieces is written piece by piece.  A read-only folder or a full disk is an
+    :class:`InputError` that says so; what stood there before is untouched.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    data = content.encode() if isinstance(content, str) else content
+    pieces = [content] if isinstance(content, str | bytes) else content
     try:
         with open(part, "wb") as stream:
-            stream.write(data)
+            for piece in pieces:
+                stream.write(piece.encode() if isinstance(piece, str) else piece)
             stream.flush()
             # Without it a rename can reach the disk before the words do.
             os.fsync(stream.fileno())

@@ -129,3 +129,19 @@ def test_what_is_no_model_and_what_are_no_sentences(featloom, model, file, ticke
     answer = featloom("parse", tickets, file)
     assert (answer.code, answer.err.count("\n")) == (1, 1)
     assert "not a featloom model" in answer.err
+
+
+def test_heads_are_explained_by_the_templates_that_spoke_for_them(featloom, model, file, tmp_path):
+    answer = featloom("parse", model, file, "--explain", "1", "--out", tmp_path / "parsed.conllu")
+    tokens = answer.out.partition("2 sentences")[0].strip().split("\n\n")
+    assert len(tokens) == 4
+    heads = [token.splitlines()[0].partition(", ")[0] for token in tokens]
+    assert heads == ["1 he  → 2 saw", "2 saw  → 0 (root)", "3 the  → 4 cat", "4 cat  → 2 saw"]
+    for token in tokens:
+        head, *reasons = token.splitlines()
+        assert ", against " in head or head.endswith(", no other head is likely:")
+        assert all("=" in reason or "(all others)" in reason for reason in reasons)
+    assert (tmp_path / "parsed.conllu").read_text() == TREES
+    result = json.loads(featloom("parse", model, file, "--explain", "5", "--json").out)
+    assert [[token["head"] for token in s] for s in result["explanations"]] == result["heads"]
+    assert result["explanations"][1][0]["token"] == "she"

@@ -7,11 +7,19 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
+from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import read_table, read_timbl
 from featloom.formats.models import save_model
 from featloom.learners.memory import MemoryClassifier
+from featloom.learners.plan_model import PlanModel, plan_model
+from featloom.methods.induction import ConjunctionInducer
 
 
 @pytest.fixture
@@ -217,10 +225,15 @@ def test_a_model_that_is_none_is_refused(featloom, model, tickets, tmp_path):
     other = tmp_path / "other.featloom"
     assert f"{other}: no such file" in refused(featloom, other, tickets)
     assert f"{tickets}: not a featloom model" in refused(featloom, tickets, tickets)
-    save_model(other, "linear", {}, {})
-    assert f"{other}: a model of kind 'linear'; 'memory' is expected" in refused(
+    save_model(other, "crystal", {}, {})
+    assert f"{other}: a model of kind 'crystal'; 'memory' or 'linear' is expected" in refused(
         featloom, other, tickets
     )
+    for kind in ("memory", "linear"):
+        save_model(other, kind, {}, {})
+        assert f"{other}: the model is damaged: its parts do not fit" in refused(
+            featloom, other, tickets
+        )
     content = bytearray(model.read_bytes())
     content[len(content) // 2] ^= 1
     other.write_bytes(content)
@@ -237,9 +250,10 @@ def test_a_folder_without_a_model_is_refused(featloom, tickets, tmp_path):
     assert f"{empty} is not a featloom run" in refused(featloom, empty, tickets)
     run = tmp_path / "run"
     featloom("induce", tickets, "--target", "escalated", "--quiet", "--out", run)
-    assert f"{run / 'model.featloom'}: not there; 'featloom memory' makes one" in refused(
-        featloom, run, tickets
+    said = (
+        f"{run / 'model.featloom'}: not there; 'featloom memory' and 'featloom discover' make one"
     )
+    assert said in refused(featloom, run, tickets)
     (run / "result.json").unlink()
     assert f"{run} has not finished; go on by 'featloom resume {run}'" in refused(
         featloom, run, tickets
@@ -259,3 +273,180 @@ def test_predictions_that_cannot_be_written_are_told_and_nothing_is_left(
     assert answer.code == 1
     assert "cannot write" in answer.err
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+# Linear models
+
+
+@pytest.fixture
+def conjunctions(tickets, tmp_path) -> Path:
+    table = read_table(tickets, target="escalated")
+    y = np.array(table.classes, dtype=object)[table.labels]
+    inducer = ConjunctionInducer(final_atomic=4, final_keep=3)
+    path = tmp_path / "linear.featloom"
+    plan_model(make_pipeline(inducer, LogisticRegression(C=10.0)).fit(table, y)).save(path)
+    return path
+
+
+def test_a_linear_model_answers_by_the_names_of_the_columns(
+    featloom, conjunctions, new_tickets, tickets
+):
+    answer = featloom("predict", conjunctions, new_tickets)
+    assert (answer.code, answer.err) == (0, "3 rows\n")
+    assert answer.out.splitlines()[:3] == ["prediction", "yes", "no"]
+    judged = json.loads(featloom("predict", conjunctions, tickets, "--json").out)["judged"]
+    assert judged["rows"] == 400
+    assert judged["accuracy"] > 0.9
+
+
+def test_columns_that_no_feature_looks_at_may_be_absent(featloom, conjunctions, tickets, tmp_path):
+    used = PlanModel.load(conjunctions).used_columns
+    lines = [line.split(",") for line in tickets.read_text().splitlines()]
+    kept = [j for j, name in enumerate(lines[0]) if name in used]
+    assert len(kept) < 4
+    path = tmp_path / "fewer.csv"
+    path.write_text("".join(",".join(line[j] for j in kept) + "\n" for line in lines))
+    given = featloom("predict", conjunctions, tickets)
+    assert featloom("predict", conjunctions, path).out == given.out
+    path.write_text("channel\nmail\n")
+    answer = featloom("predict", conjunctions, path)
+    assert answer.code == 1
+    assert f"no column {used[0]!r}, which the model looks at; there are channel\n" in answer.err
+
+
+def test_an_answer_is_explained_by_the_features_that_fired(featloom, conjunctions, new_tickets):
+    answer = featloom("predict", conjunctions, new_tickets, "--explain", "2")
+    first, second = answer.out.removesuffix("3 rows\n").strip().split("\n\n")
+    head, strongest, *_ = first.splitlines()
+    assert head.startswith("export  enterprise  mail  en  → yes (yes ")
+    assert head.endswith("because of these features, for yes and against no:")
+    weight, name = strongest.split(maxsplit=1)
+    assert weight.startswith("+")
+    assert set(name.split(" & ")) == {"area=export", "plan=enterprise"}
+    assert "→ no (no " in second.splitlines()[0]
+    result = json.loads(
+        featloom("predict", conjunctions, new_tickets, "--explain", "1", "--json").out
+    )
+    (explained,) = result["explanations"]
+    assert (explained["answer"], explained["against"]) == ("yes", "no")
+    assert explained["features"][0]["name"] == name
+
+
+def test_probabilities_of_a_linear_model_add_up_to_one(featloom, conjunctions, new_tickets):
+    rows = list(
+        csv.DictReader(io.StringIO(featloom("predict", conjunctions, new_tickets, "--proba").out))
+    )
+    for row in rows:
+        assert float(row["no"]) + float(row["yes"]) == pytest.approx(1, abs=1e-5)
+        assert float(row[row["prediction"]]) >= 0.5
+
+
+def test_distances_are_not_sold_as_probabilities(featloom, tickets, tmp_path):
+    table = read_table(tickets, target="escalated")
+    y = np.array(table.classes, dtype=object)[table.labels]
+    path = tmp_path / "svm.featloom"
+    plan_model(make_pipeline(ConjunctionInducer(), LinearSVC()).fit(table, y)).save(path)
+    assert featloom("predict", path, tickets).code == 0
+    explained = featloom("predict", path, tickets, "--explain", "1").out
+    assert "→ yes, because of" in explained or "→ no, because of" in explained
+    answer = featloom("predict", path, tickets, "--proba")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == "featloom: the model's scores are distances and no probabilities\n"
+
+
+def test_a_model_of_a_sparse_matrix_reads_sparse_matrices(featloom, tickets, tmp_path):
+    X = sparse.csr_matrix([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]] * 5)
+    sparse.save_npz(tmp_path / "new.npz", X)
+    matrix = FeatureMatrix.from_csr(X)
+    y = np.array(["b", "a", "b", "a"] * 5)
+    model = tmp_path / "matrix.featloom"
+    pipeline = make_pipeline(ConjunctionInducer(score="mi"), LogisticRegression())
+    plan_model(pipeline.fit(matrix, y)).save(model)
+    answer = featloom("predict", model, tmp_path / "new.npz", "--explain", "1")
+    assert answer.out.startswith("x0  x2  → b (b ")
+    assert featloom("predict", model, tmp_path / "new.npz").out.split()[1:5] == list("baba")
+
+
+def test_a_matrix_is_no_table(featloom, model, conjunctions, tmp_path):
+    path = tmp_path / "new.npz"
+    sparse.save_npz(path, sparse.csr_matrix([[1, 0], [0, 1]]))
+    words = f"{path}: a sparse matrix; the model looks at the columns of a table"
+    assert words in refused(featloom, conjunctions, path)
+    words = f"{path}: a sparse matrix; the model compares the columns of a table"
+    assert words in refused(featloom, model, path)
+
+
+def test_any_damage_to_a_model_ends_in_one_line(featloom, conjunctions, new_tickets, tmp_path):
+    content = conjunctions.read_bytes()
+    path = tmp_path / "bent.featloom"
+    for place in range(0, len(content), len(content) // 40):
+        bent = bytearray(content)
+        bent[place] ^= 1 << place % 8
+        path.write_bytes(bytes(bent))
+        assert refused(featloom, path, new_tickets).startswith(f"featloom: {path}: ")
+    for length in (0, 1, 100, len(content) - 1):
+        path.write_bytes(content[:length])
+        assert refused(featloom, path, new_tickets).startswith(f"featloom: {path}: ")
+
+
+# Long files
+
+
+def long_file(path: Path, ticket_rows, n: int) -> None:
+    lines = [",".join(row[1:]) for row in ticket_rows] * (n // len(ticket_rows))
+    path.write_text("\n".join(["area,plan,channel,language,escalated", *lines]) + "\n")
+
+
+@pytest.mark.parametrize("which", ["model", "conjunctions"])
+def test_a_long_table_is_answered_block_by_block(featloom, which, request, ticket_rows, tmp_path):
+    model = request.getfixturevalue(which)
+    path = tmp_path / "long.csv"
+    long_file(path, ticket_rows, 80_000)
+    assert path.stat().st_size > 1.5 * 2**20  # more than one block of text
+    table = read_table(path, target="escalated")
+    loaded = MemoryClassifier.load(model) if which == "model" else PlanModel.load(model)
+    answer = featloom("predict", model, path, "--proba")
+    assert answer.out.count("prediction") == 1
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert [row["prediction"] for row in rows] == loaded.predict(table).tolist()
+    gold = [table.classes[label] for label in table.labels]
+    right = sum(row["prediction"] == name for row, name in zip(rows, gold, strict=True))
+    assert f"80,000 rows; accuracy {right / 800:.2f} % ({right:,} right)" in answer.err
+    featloom("predict", model, path, "--proba", "--out", tmp_path / "answers.csv")
+    assert (tmp_path / "answers.csv").read_text() == answer.out
+
+
+def test_parquet_is_answered_block_by_block(
+    featloom, conjunctions, ticket_rows, tmp_path, monkeypatch
+):
+    import polars as pl
+
+    monkeypatch.setattr("featloom.data.readers.parquet._BLOCK", 150)
+    names = ["area", "plan", "channel", "language", "escalated"]
+    columns = zip(*(row[1:] for row in ticket_rows), strict=True)
+    frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
+    frame.write_parquet(tmp_path / "tickets.parquet")
+    frame.write_csv(tmp_path / "again.csv")
+    answer = featloom("predict", conjunctions, tmp_path / "tickets.parquet")
+    assert answer == featloom("predict", conjunctions, tmp_path / "again.csv")
+    assert answer.err.startswith("400 rows; accuracy")
+
+
+def test_a_fault_far_down_leaves_no_file(featloom, conjunctions, ticket_rows, tmp_path):
+    path, out = tmp_path / "long.csv", tmp_path / "answers.csv"
+    long_file(path, ticket_rows, 80_000)
+    with path.open("a") as stream:
+        stream.write("login,free\n")
+    answer = featloom("predict", conjunctions, path, "--out", out)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == f"featloom: {path}:80002: 2 columns, 5 expected\n"
+    assert [p for p in tmp_path.iterdir() if "answers" in p.name] == []
+    skipped = featloom("predict", conjunctions, path, "--out", out, "--on-bad-row", "skip")
+    assert "80,000 rows, predictions in" in skipped.out
+    assert "1 row skipped; the first: " in skipped.err
+
+
+def test_a_table_without_rows_is_told(featloom, conjunctions, tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("area,plan,channel,language\n")
+    assert f"{path}: no rows" in refused(featloom, conjunctions, path)

@@ -21,12 +21,7 @@ from featloom.data.sentences import table_of_sentences
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.parts import sentence_parts
-from featloom.methods.template_search.study import (
-    compare_taggers,
-    judge,
-    spell_chunks,
-    verdict,
-)
+from featloom.methods.template_search.study import compare_taggers, judge, verdict
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = ("schema", "command", "versions", "data", "seed", "timing")
@@ -320,12 +315,6 @@ def test_a_corpus_has_its_own_parts_and_needs_sentences(featloom, data_folder, t
 
 
 # Judging
-
-
-def test_chunk_labels_are_known_by_their_letters():
-    assert spell_chunks(["B-NP", "I-NP", "O", "E-VP", "S-VP"])
-    assert not spell_chunks(["NN", "B-NP"])
-    assert not spell_chunks(["B", "I"])
 
 
 def test_answers_are_judged_by_chunks_or_by_tokens():

@@ -226,3 +226,21 @@ def test_a_run_without_a_model_says_how_to_go_on(featloom, tmp_path, write):
     )
     answer = featloom("tag", tmp_path / "nowhere.featloom", write(TOKENS))
     assert answer.err == f"featloom: {tmp_path / 'nowhere.featloom'}: no such file\n"
+
+
+def test_labels_are_explained_by_the_features_that_spoke_for_them(featloom, model, write, tmp_path):
+    file = write(TOKENS)
+    answer = featloom("tag", model, file, "--explain", "1", "--out", tmp_path / "tagged.conll")
+    tokens = answer.out.partition("2 sentences")[0].strip().split("\n\n")
+    assert len(tokens) == 3
+    head, strongest, *_ = tokens[1].splitlines()
+    assert head.startswith("fish NN  → I-NP, against ")
+    weight, name = strongest.split(maxsplit=1)
+    assert weight.startswith("+")
+    assert name in ("pos=NN", "pos[-1]=DT", "(after B-NP)", "(before B-VP)")
+    assert last_cells((tmp_path / "tagged.conll").read_text()) == LABELS
+    result = json.loads(featloom("tag", model, file, "--explain", "9", "--json").out)
+    assert [len(sentence) for sentence in result["explanations"]] == [3, 3]
+    first = result["explanations"][0][0]
+    assert (first["token"], first["answer"]) == ("the DT", "B-NP")
+    assert {"name", "weight"} == set(first["features"][0])

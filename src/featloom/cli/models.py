@@ -1,32 +1,32 @@
 """The model that a command uses: in a file, or in the folder of a run.
 
-Each kind of model has a command of its own, and a command that is given another kind says which.
+Each kind of model has its command, and a command that is given another kind says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 MODEL = "model.featloom"
-USED_BY = {"memory": "predict", "tagger": "tag", "parser": "parse"}
+USED_BY = {"memory": "predict", "linear": "predict", "tagger": "tag", "parser": "parse"}
 
 Learner = TypeVar("Learner")
 
 
 def open_model(
-    model: Path, load: Callable[[Path], Learner], *, kind: str, made_by: str
+    model: Path, loaders: Mapping[str, Callable[[Path], Learner]], *, made_by: str
 ) -> tuple[Learner, Path]:
     """The model of a run, or the one in a file; and the file.
 
     Parameters
     ----------
-    load : reads the file.
-    kind : of the models that it reads.
-    made_by : command that makes them.
+    loaders : for each kind of model that can be used, what reads the file.
+    made_by : the commands that make them, in words.
     """
     from featloom.errors import InputError, ReadError
+    from featloom.formats.models import load_model
     from featloom.runs import Run
 
     path = model
@@ -35,25 +35,20 @@ def open_model(
         if not path.exists():
             if not (model / "result.json").exists():
                 raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
-            raise ReadError(f"not there; 'featloom {made_by}' makes one", file=str(path))
-    try:
-        return load(path), path
-    except ReadError:
-        command = _command_of_another(path, kind)
-        if command is None:
-            raise
-        found, use = command
-        message = f"a model of kind {found!r}; 'featloom {use}' uses it"
-        raise ReadError(message, file=str(path)) from None
-
-
-def _command_of_another(path: Path, kind: str) -> tuple[str, str] | None:
-    """The kind of a sound model and its command, where it is none of the kind asked for."""
-    from featloom.errors import ReadError
-    from featloom.formats.models import load_model
-
-    try:
-        found = load_model(path).kind
-    except ReadError:
-        return None
-    return None if found == kind or found not in USED_BY else (found, USED_BY[found])
+            raise ReadError(f"not there; {made_by}", file=str(path))
+    faults = {}
+    for kind, load in loaders.items():
+        # A file of another kind is refused before its arrays are read.
+        try:
+            return load(path), path
+        except ReadError as fault:
+            faults[kind] = fault
+    found = load_model(path).kind  # a file that is no model at all ends here
+    if found in faults:
+        raise faults[found]
+    use = USED_BY.get(found)
+    kinds = " or ".join(map(repr, loaders))
+    message = f"a model of kind {found!r:.60}; " + (
+        f"{kinds} is expected" if use is None else f"'featloom {use}' uses it"
+    )
+    raise ReadError(message, file=str(path))

@@ -1,11 +1,13 @@
 """``featloom parse MODEL FILE``: predict the dependency trees of sentences.
 
 The file comes out as it was, with head and relation of every token as the parser sees them.  It
-need not have trees; where it has, ``--score`` says how many heads are right.
+need not have trees; where it has, ``--score`` says how many heads are right.  ``--explain`` shows
+which templates spoke for each head, and against the runner-up.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +18,7 @@ from featloom.cli import options
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
     from featloom.learners.parser import DependencyParser
+    from featloom.learners.parser_reasons import HeadReasons
 
 STANDARD_OUTPUT = Path("-")
 
@@ -37,6 +40,14 @@ def parse(
             "--score", help="Compare with the trees that FILE has; without --out nothing else."
         ),
     ] = False,
+    explain: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Show which templates spoke for the heads in the first N sentences; trees to "
+            "--out.",
+        ),
+    ] = None,
     on_bad_row: options.OnBadRow = "raise",
     jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
@@ -49,7 +60,8 @@ def parse(
     table = read_to_parse(data, parser, with_heads=score, on_bad_row=on_bad_row)
     trees = parser.predict_trees(table)
     judged = judge(table, trees, relations=bool(parser.relations_)) if score else None
-    to_pipe = out == STANDARD_OUTPUT or (out is None and not score)
+    explained = None if explain is None else _explained(parser, table, explain)
+    to_pipe = out == STANDARD_OUTPUT or (out is None and not score and not explained)
     to_pipe &= not json
     if to_pipe or out not in (None, STANDARD_OUTPUT):
         write_heads(
@@ -61,10 +73,51 @@ def parse(
             on_bad_row=on_bad_row,
         )
     if json:
-        typer.echo(_json(model, data, trees, judged))
-    elif not quiet:
+        typer.echo(_json(model, data, trees, judged, explained))
+        return
+    if explained:
+        typer.echo("\n\n".join("\n".join(_explanation(*token)) for token in chain(*explained)))
+    if not quiet:
         # Beside trees that go to a pipe, words would be taken for tokens.
         _say(table, trees, None if to_pipe else out, judged, err=to_pipe)
+
+
+def _explained(
+    parser: DependencyParser, table: NominalTable, most: int
+) -> list[list[tuple[list[str], int, HeadReasons]]]:
+    """For each token of the first sentences the words, its place and the reasons for its head."""
+    import numpy as np
+
+    from featloom.data.sentences import take_sentences
+    from featloom.learners.parser_reasons import explain_heads
+
+    assert table.sequence_bounds is not None
+    first = take_sentences(table, np.arange(min(most, len(table.sequence_bounds) - 1)))
+    bounds = first.sequence_bounds
+    assert bounds is not None
+    found = []
+    for s, sentence in enumerate(explain_heads(parser, first)):
+        words = [first.value("form", row) or "_" for row in range(bounds[s], bounds[s + 1])]
+        found.append([(words, at, why) for at, why in enumerate(sentence, start=1)])
+    return found
+
+
+def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
+    """A token with its head and the runner-up, then a line for each template that spoke.
+
+    >>> from featloom.learners.parser_reasons import HeadReasons
+    >>> from featloom.learners.reasons import Reasons
+    >>> why = HeadReasons(2, 0, Reasons("2", "0", (("side=left", 1.0),)))
+    >>> _explanation(["he", "ran"], 1, why)
+    ['1 he  → 2 ran, against 0 (root):', '  +1.0000  side=left']
+    """
+    from featloom.cli.reasons import reason_lines
+
+    def place(number: int) -> str:
+        return f"{number} {words[number - 1] if number else '(root)'}"
+
+    against = "no other head is likely" if why.against is None else f"against {place(why.against)}"
+    return [f"{place(at)}  → {place(why.head)}, {against}:", *reason_lines(why.reasons)]
 
 
 def load_parser(model: Path) -> DependencyParser:
@@ -72,7 +125,9 @@ def load_parser(model: Path) -> DependencyParser:
     from featloom.cli.models import open_model
     from featloom.learners.parser import DependencyParser
 
-    return open_model(model, DependencyParser.load, kind="parser", made_by="grow")[0]
+    return open_model(
+        model, {"parser": DependencyParser.load}, made_by="'featloom grow' makes one"
+    )[0]
 
 
 def read_to_parse(
@@ -121,7 +176,8 @@ def judge(
     return judged | ({"las": labelled / max(tokens, 1)} if relations else {})
 
 
-def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None) -> bytes:
+def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None, explained) -> bytes:
+    from featloom.cli.reasons import reasons_part
     from featloom.runs import SCHEMA, encode_result, versions
 
     return encode_result(
@@ -136,6 +192,14 @@ def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None) -> byte
             "judged": judged,
             "heads": [[head for head, _ in tree] for tree in trees],
             "relations": [[relation for _, relation in tree] for tree in trees],
+            "explanations": [
+                [
+                    {"token": words[at - 1], "head": why.head, "runner_up": why.against}
+                    | reasons_part(why.reasons)
+                    for words, at, why in sentence
+                ]
+                for sentence in explained or ()
+            ],
         }
     )
 

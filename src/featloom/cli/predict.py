@@ -1,12 +1,12 @@
 """``featloom predict MODEL DATA``: use what was learned.
 
-Columns are found by their names; rows of TiMBL's files, which have none, by their places.  A
-column that the model ignores may be absent.  Where the classes are there, the answers are judged.
+A table is read and answered some thousands of rows at a time, so that its length does not matter.
+Where the classes are there, the answers are judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,10 +17,9 @@ from featloom.cli import options
 if TYPE_CHECKING:
     import numpy as np
 
+    from featloom.cli.predictors import Explained, Predictor
+    from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
-    from featloom.learners.memory import Explanation, MemoryClassifier
-
-_NOT_KNOWN = "(not seen)"
 
 
 def predict(
@@ -32,12 +31,14 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="CSV file for the predictions.")
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the share of the votes of every class.")
+        bool, typer.Option("--proba", help="Add the probability of every class, or its votes.")
     ] = False,
     explain: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Show the stored cases behind the first N answers; predictions to --out."
+            min=1,
+            help="Show the stored cases or the features behind the first N answers; predictions "
+            "to --out.",
         ),
     ] = None,
     on_bad_row: options.OnBadRow = "raise",
@@ -46,189 +47,125 @@ def predict(
     json: options.Json = False,
 ) -> None:
     """Predict the classes of rows, as CSV on standard output or in a file."""
-    import numpy as np
-
+    from featloom.cli.predictors import load_predictor
+    from featloom.cli.rows_to_predict import read_blocks
     from featloom.runs import write_beside
 
-    classifier = load_classifier(model).set_params(n_jobs=jobs)
-    rows = read_rows(data, classifier, on_bad_row)
-    answers = classifier.predict(rows)
-    shares = classifier.predict_proba(rows) if proba else None
-    explained = []
-    if explain is not None:
-        first = rows.take(np.arange(min(explain, len(rows))))
-        explained = [*zip(_values(first), classifier.explain(first), strict=True)]
-    judged = judge(rows, answers)
+    predictor = load_predictor(model, jobs)
+    answering = Answering(predictor, proba=proba, explain=explain or 0, keeps=json)
+    pieces = answering.of(read_blocks(data, predictor, on_bad_row))
     if out is not None:
-        write_beside(out, csv_text(answers, shares, classifier.classes_))
+        write_beside(out, pieces)
+    else:
+        for piece in pieces:
+            if not (json or explain):
+                typer.echo(piece, nl=False)
     if json:
-        typer.echo(_json(model, data, answers, shares, classifier, explained, judged))
+        typer.echo(_json(model, data, answering))
         return
-    if explained:
-        typer.echo("\n\n".join(_lines(values, why) for values, why in explained))
-    elif out is None:
-        typer.echo(csv_text(answers, shares, classifier.classes_), nl=False)
+    if answering.explained:
+        typer.echo("\n\n".join(why.lines for why in answering.explained))
     if not quiet:
         # Beside predictions that go to a pipe, words would be taken for predictions.
-        _say(rows, out, judged, err=out is None and not explained)
+        _say(answering, out, err=out is None and not answering.explained)
 
 
-def load_classifier(model: Path) -> MemoryClassifier:
-    """The model of a run, or the one in a file."""
-    from featloom.cli.models import open_model
-    from featloom.learners.memory import MemoryClassifier
+class Answering:
+    """Answers to rows that come in blocks, and what is known when all have come.
 
-    return open_model(model, MemoryClassifier.load, kind="memory", made_by="memory")[0]
+    Parameters
+    ----------
+    predictor : gives the answers.
+    proba : whether the shares of the classes are wanted.
+    explain : how many of the first answers are explained.
+    keeps : whether answers and shares are kept, beside being written.
 
+    Attributes
+    ----------
+    n_rows, n_judged, n_right : rows, those with a class, and those whose answer is right.
+    explained : why the first answers were given.
+    answers, shares : those of all rows, where they are kept.
+    """
 
-def learned_table(classifier: MemoryClassifier) -> NominalTable:
-    """The table that the model was fitted on: its columns and target."""
-    assert classifier._reader.table is not None
-    return classifier._reader.table
+    def __init__(self, predictor: Predictor, *, proba: bool, explain: int, keeps: bool):
+        self.predictor, self.proba, self.explain, self.keeps = predictor, proba, explain, keeps
+        self.n_rows = self.n_judged = self.n_right = 0
+        self.explained: list[Explained] = []
+        self.answers: list[Any] = []
+        self.shares: list[list[float]] | None = [] if proba else None
 
+    def of(self, blocks: Iterable[NominalTable | FeatureMatrix]) -> Iterator[str]:
+        """The answers as pieces of a CSV file: a head, then the rows block by block."""
+        import numpy as np
 
-def read_rows(data: Path, classifier: MemoryClassifier, on_bad_row: str) -> NominalTable:
-    """The rows to predict, with the columns that the model has."""
-    import os
+        for rows in blocks:
+            answers = self.predictor.predict(rows)
+            shares = self.predictor.shares(rows) if self.proba else None
+            if (wanted := self.explain - len(self.explained)) > 0:
+                first = rows.take(np.arange(min(wanted, len(rows))))
+                self.explained += self.predictor.explain(first)
+            n_judged, n_right = judge(rows, answers)
+            self.n_judged, self.n_right = self.n_judged + n_judged, self.n_right + n_right
+            head = csv_head(self.predictor.classes if self.proba else ()) if not self.n_rows else ""
+            self.n_rows += len(rows)
+            if self.keeps:
+                self.answers += answers.tolist()
+                if self.shares is not None and shares is not None:
+                    self.shares += shares.tolist()
+            yield head + csv_rows(answers, shares)
 
-    from featloom.data.corpora import corpora
-    from featloom.data.readers import format_of, read
-    from featloom.data.tasks.ready import load
-
-    if not os.path.exists(data) and str(data) in {corpus.name for corpus in corpora()}:
-        from featloom.cli.memory import corpus_parts
-
-        return aligned(corpus_parts(str(data))["test"] or load(str(data)), classifier)
-    how: dict[str, Any] = {"on_bad_row": on_bad_row} if on_bad_row != "raise" else {}
-    target = learned_table(classifier).target
-    found = format_of(
-        data, columns=[*learned_table(classifier).columns, *([target] if target else [])]
-    )
-    if found == "timbl":
-        return _by_place(data, classifier, how)
-    if found in ("table", "conll", "conllu"):
-        how["require_labels"] = False
-        if found == "table" and target:
-            how["target"] = target
-    return aligned(read(data, format=found, **how), classifier)
-
-
-def _by_place(data: Path, classifier: MemoryClassifier, how: dict[str, Any]) -> NominalTable:
-    """Rows without names: as many values as the model has features, or the class after them."""
-    from dataclasses import replace
-
-    from featloom.data.readers import read_timbl
-    from featloom.errors import ReadError
-
-    columns = learned_table(classifier).columns
-    rows = read_timbl(data, require_labels=False, **how)
-    if len(rows.columns) == len(columns) - 1:
-        rows = read_timbl(data, target=None, require_labels=False, **how)
-    if len(rows.columns) != len(columns):
-        gap = columns != rows.columns[: len(columns)]
-        if gap and set(columns) <= set(rows.columns):
-            return aligned(rows, classifier)  # the model left out a column between: the groups
-        width = len(rows.columns) + (rows.labels is not None)
-        raise ReadError(
-            f"{width} columns; the model has {len(columns)} features, so {len(columns)} are "
-            f"expected, or {len(columns) + 1} with the class",
-            file=str(data),
-        )
-    return replace(rows, columns=columns)
+    @property
+    def judged(self) -> dict[str, Any] | None:
+        """How many answers are right, of the rows whose class is there; None where none is."""
+        if not self.n_judged:
+            return None
+        accuracy = self.n_right / self.n_judged
+        return {"rows": self.n_judged, "right": self.n_right, "accuracy": accuracy}
 
 
-def aligned(rows: Any, classifier: MemoryClassifier) -> NominalTable:
-    """The rows with the model's columns in their order; an ignored one need not be there."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from featloom.cli.induce import listed
-    from featloom.data.table import NominalTable
-    from featloom.errors import ReadError
-
-    if not isinstance(rows, NominalTable):
-        message = "a sparse matrix; the model compares the columns of a table"
-        raise ReadError(message, file=rows.source)
-    columns = learned_table(classifier).columns
-    codes = np.zeros((len(rows), len(columns)), dtype=np.int32, order="F")
-    vocabularies: list[tuple[str, ...]] = []
-    for j, (name, mode) in enumerate(zip(columns, classifier.modes_, strict=True)):
-        if name in rows.columns:
-            place = rows.column_index(name)
-            codes[:, j] = rows.codes[:, place]
-            vocabularies.append(rows.vocabularies[place])
-        elif mode == "ignore":
-            vocabularies.append(())
-        else:
-            raise ReadError(
-                f"no column {name!r}, which the model compares; there are {listed(rows.columns)}",
-                file=rows.source,
-            )
-    return replace(rows, columns=columns, codes=codes, vocabularies=tuple(vocabularies))
-
-
-def judge(rows: NominalTable, answers: np.ndarray) -> dict[str, Any] | None:
-    """How many answers are right, of the rows whose class is there; None where none is."""
-    if rows.labels is None or not (rows.labels >= 0).any():
-        return None
+def judge(rows: NominalTable | FeatureMatrix, answers: np.ndarray) -> tuple[int, int]:
+    """How many rows have a class, and how many of them the right answer."""
+    if rows.labels is None:
+        return 0, 0
     known = rows.labels >= 0
     right = sum(
         str(answer) == rows.classes[label]
         for answer, label in zip(answers[known].tolist(), rows.labels[known], strict=True)
     )
-    return {"rows": int(known.sum()), "right": right, "accuracy": right / int(known.sum())}
+    return int(known.sum()), right
 
 
-def csv_text(answers: Iterable[Any], shares: np.ndarray | None, classes: Iterable[Any]) -> str:
-    """The answers as a column with a head, and where asked for the shares of the classes.
+def csv_head(classes: Iterable[Any]) -> str:
+    """The names of the columns.
 
-    >>> print(csv_text(["K", "S"], None, ["K", "S"]), end="")
-    prediction
-    K
-    S
+    >>> csv_head(["K", "S"])
+    'prediction,K,S\\n'
     """
+    return _csv([["prediction", *classes]])
+
+
+def csv_rows(answers: Iterable[Any], shares: np.ndarray | None) -> str:
+    """The answers as a column and, where asked for, the shares of the classes.
+
+    >>> csv_rows(["K", "S"], None)
+    'K\\nS\\n'
+    """
+    if shares is None:
+        return _csv([answer] for answer in answers)
+    pairs = zip(answers, shares.tolist(), strict=True)
+    return _csv([answer, *(f"{share:.6g}" for share in row)] for answer, row in pairs)
+
+
+def _csv(rows: Iterable[list[Any]]) -> str:
     import csv
     import io
 
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    if shares is None:
-        writer.writerow(["prediction"])
-        writer.writerows([answer] for answer in answers)
-    else:
-        writer.writerow(["prediction", *classes])
-        for answer, row in zip(answers, shares.tolist(), strict=True):
-            writer.writerow([answer, *(f"{share:.6g}" for share in row)])
+    csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
 
 
-def _values(rows: NominalTable) -> list[list[str]]:
-    return [
-        [rows.value(column, row) or _NOT_KNOWN for column in rows.columns]
-        for row in range(len(rows))
-    ]
-
-
-def _lines(values: Sequence[str], why: Explanation) -> str:
-    """A row, its answer and the stored cases behind it, a line each and value under value."""
-    total = sum(why.votes.values())
-    ranked = sorted(why.votes.items(), key=lambda vote: (-vote[1], vote[0] != why.answer))
-    votes = ", ".join(f"{name} {100 * vote / total:.0f} %" for name, vote in ranked[:4])
-    stored = [[value or _NOT_KNOWN for value in near.values] for near in why.neighbours]
-    widths = [max(map(len, column)) for column in zip(values, *stored, strict=True)]
-
-    def beside(cells: Sequence[str]) -> str:
-        return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-
-    lines = [f"{beside(values)}  → {why.answer} ({votes}), because of these stored cases:"]
-    for near, cells in zip(why.neighbours, stored, strict=True):
-        classes = ", ".join(f"{name}: {count}" for name, count in near.classes.items())
-        lines.append(f"{beside(cells)}  {classes}, distance {near.distance:.4f}")
-    return "\n".join(lines)
-
-
-def _json(model, data, answers, shares, classifier, explained, judged) -> bytes:
+def _json(model: Path, data: Path, answering: Answering) -> bytes:
     from featloom.runs import SCHEMA, encode_result, versions
 
     return encode_result(
@@ -238,35 +175,21 @@ def _json(model, data, answers, shares, classifier, explained, judged) -> bytes:
             "versions": versions(),
             "model": str(model),
             "data": str(data),
-            "rows": len(answers),
-            "judged": judged,
-            "predictions": answers.tolist(),
-            "classes": classifier.classes_.tolist(),
-            "shares": shares,
-            "explanations": [
-                {
-                    "query": values,
-                    "answer": why.answer,
-                    "votes": {str(name): vote for name, vote in why.votes.items()},
-                    "neighbours": [
-                        {
-                            "values": near.values,
-                            "distance": near.distance,
-                            "classes": {str(name): n for name, n in near.classes.items()},
-                        }
-                        for near in why.neighbours
-                    ],
-                }
-                for values, why in explained
-            ],
+            "rows": answering.n_rows,
+            "judged": answering.judged,
+            "predictions": answering.answers,
+            "classes": answering.predictor.classes,
+            "shares": answering.shares,
+            "explanations": [why.part for why in answering.explained],
         }
     )
 
 
-def _say(rows: NominalTable, out: Path | None, judged: dict[str, Any] | None, *, err: bool) -> None:
-    words = f"{len(rows):,} rows" + ("" if out is None else f", predictions in {out}")
-    if judged is not None:
-        of = "" if judged["rows"] == len(rows) else f" of the {judged['rows']:,} with a class"
+def _say(answering: Answering, out: Path | None, *, err: bool) -> None:
+    words = f"{answering.n_rows:,} rows" + ("" if out is None else f", predictions in {out}")
+    if (judged := answering.judged) is not None:
+        every = judged["rows"] == answering.n_rows
+        of = "" if every else f" of the {judged['rows']:,} with a class"
         words += f"; accuracy {100 * judged['accuracy']:.2f} % ({judged['right']:,} right{of})"
     typer.echo(words, err=err)
 

@@ -3,13 +3,15 @@
 Every line of the file comes out as it was, token lines with the label as one more column at the
 end (line ends are written as a plain newline).  Where the file has the gold labels, the answers
 are judged.  ``--proba`` writes LABEL/PROBABILITY and ``--nbest`` several answers for a sentence,
-each after a line ``# rank probability``, as CRF++ does.
+each after a line ``# rank probability``, as CRF++ does.  ``--explain`` shows instead what spoke for
+each label, and against the next best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from featloom.data.table import NominalTable
+    from featloom.learners.reasons import Reasons
     from featloom.learners.tagger import SequenceTagger
 
 _LONG_SENTENCE = 500  # tokens; a file of more without a blank line has lost its blank lines
@@ -50,6 +53,14 @@ def tag(
     nbest: Annotated[
         int | None, typer.Option(min=1, help="The N best answers for each sentence.")
     ] = None,
+    explain: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Show which features spoke for the labels of the first N sentences; tagged ones "
+            "to --out.",
+        ),
+    ] = None,
     jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -78,17 +89,43 @@ def tag(
             warnings.warn(said, stacklevel=1)
     shares = tagger.predict_proba(table) if proba else None
     best = None if nbest is None else tagger.predict_nbest(table, nbest)
-    if out is not None or not json:
+    explained = None if explain is None else _explained(sentences, tagger, explain)
+    if out is not None or not (json or explained):
         text = _nbest_text(sentences, best) if best else _text(sentences, answers, shares, tagger)
         if out is not None:
             write_beside(out, text)
-        elif not json:
+        else:
             typer.echo(text, nl=False)
     if json:
-        typer.echo(_json(model, data, answers, shares, best, tagger, judged))
-    elif not quiet:
+        typer.echo(_json(model, data, answers, shares, best, tagger, judged, explained))
+        return
+    if explained:
+        typer.echo("\n\n".join("\n".join(_explanation(*token)) for token in chain(*explained)))
+    if not quiet:
         # Beside sentences that go to a pipe, words would be taken for tokens.
         _say(table, answers, out, judged)
+
+
+def _explained(
+    sentences: ToTag, tagger: SequenceTagger, most: int
+) -> list[list[tuple[str, Reasons]]]:
+    """The lines of the first sentences' tokens, each with the reasons for its label."""
+    import numpy as np
+
+    from featloom.data.sentences import take_sentences
+    from featloom.learners.tagger_reasons import explain_labels
+
+    assert sentences.table.sequence_bounds is not None
+    n = min(most, len(sentences.table.sequence_bounds) - 1)
+    tokens = iter(sentences.token_lines())
+    reasons = explain_labels(tagger, take_sentences(sentences.table, np.arange(n)))
+    return [[(next(tokens).rstrip(), why) for why in sentence] for sentence in reasons]
+
+
+def _explanation(token: str, why: Reasons) -> list[str]:
+    from featloom.cli.reasons import reason_lines
+
+    return [f"{token}  → {why.answer}, against {why.against}:", *reason_lines(why)]
 
 
 def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
@@ -96,7 +133,7 @@ def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     from featloom.cli.models import open_model
     from featloom.learners.tagger import SequenceTagger
 
-    return open_model(model, SequenceTagger.load, kind="tagger", made_by="select")
+    return open_model(model, {"tagger": SequenceTagger.load}, made_by="'featloom select' makes one")
 
 
 @dataclass(frozen=True)
@@ -290,9 +327,10 @@ def _with(line: str, label: str, separator: str) -> str:
     return f"{line.rstrip(' ') if separator == chr(9) else line.rstrip()}{separator}{label}"
 
 
-def _json(model, data, answers, shares, best, tagger, judged) -> bytes:
+def _json(model, data, answers, shares, best, tagger, judged, explained) -> bytes:
     from math import exp
 
+    from featloom.cli.reasons import reasons_part
     from featloom.runs import SCHEMA, encode_result, versions
 
     ranked = best and [
@@ -312,6 +350,10 @@ def _json(model, data, answers, shares, best, tagger, judged) -> bytes:
             "classes": tagger.classes_.tolist(),
             "shares": shares,
             "nbest": ranked,
+            "explanations": [
+                [{"token": token, **reasons_part(why)} for token, why in sentence]
+                for sentence in explained or ()
+            ],
         }
     )
 

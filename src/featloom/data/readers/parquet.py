@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -20,6 +20,7 @@ from featloom.errors import ReadError
 
 Column = tuple[np.ndarray, tuple[str, ...]]  # codes and vocabulary
 _MAGIC = b"PAR1"
+_BLOCK = 100_000  # rows
 
 
 def read_parquet(
@@ -61,7 +62,35 @@ def read_parquet(
     return table
 
 
-def _assembled(name, names, layout, codes_of, usable, require_labels) -> NominalTable:
+def read_parquet_blocks(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    missing: Collection[str] = MISSING,
+) -> Iterator[NominalTable]:
+    """Read a Parquet file to predict on in blocks of rows; as ``read_table_blocks``."""
+    import polars as pl
+
+    name = os.fspath(path)
+    names = _column_names(name)
+    layout = Layout(names, target, None, None, name, require_labels=False)
+    wanted = [names[j] for j in layout.columns()]
+    # By number, since a name may look like a pattern.
+    lazy = pl.scan_parquet(name, glob=False).select(pl.nth(*layout.columns()))
+    n_rows = int(_guarded(name, lambda: lazy.select(pl.len()).collect()).item())
+    if not n_rows:
+        raise ReadError("no rows", file=name)
+    for first in range(0, n_rows, _BLOCK):
+        frame = _guarded(name, lazy.slice(first, _BLOCK).collect)
+        columns = {column: encode(text_of(frame[column], column, missing)) for column in wanted}
+        codes_of = {j: columns[names[j]] for j in layout.columns()}
+        usable = np.ones(len(frame), dtype=bool)
+        yield _assembled(name, names, layout, codes_of, usable, False, warns=False)
+
+
+def _assembled(
+    name, names, layout, codes_of, usable, require_labels, *, warns=True
+) -> NominalTable:
     if not usable.all():
         codes_of = {j: _renumbered(codes_of[j], usable) for j in codes_of}
     codes = np.empty((int(usable.sum()), len(layout.features)), dtype=np.int32, order="F")
@@ -70,7 +99,8 @@ def _assembled(name, names, layout, codes_of, usable, require_labels) -> Nominal
         codes[:, place], vocabulary = codes_of[j]
         vocabularies.append(vocabulary)
     feature_names = tuple(names[j] for j in layout.features)
-    warn_of_constant_columns(name, feature_names, codes, vocabularies)
+    if warns:
+        warn_of_constant_columns(name, feature_names, codes, vocabularies)
     structure: dict = {}
     if layout.target is not None:
         label_codes, classes = codes_of[layout.target]

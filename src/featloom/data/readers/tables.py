@@ -87,31 +87,13 @@ def read_table(
             require_labels=require_labels,
         )
     bad_rows = BadRows(name, on_bad_row)
-    batches = read_batches(
-        name,
-        separator=separator or sniff_separator(name),
-        quote=quote,
-        bad_rows=bad_rows,
-        expected=None if header or columns is None else len(columns),
-    )
-    first = next(batches, None)
-    if first is None:
-        raise ReadError("no rows", file=name)
-    width = len(first.columns)
-    if header:
-        header_line = first.lines[0]
-        names = [cells[0] or f"column{j}" for j, cells in enumerate(first.columns, start=1)]
-        first = Batch(first.lines[1:], [cells[1:] for cells in first.columns])
-        check_names(names, file=name, line=header_line)
-    else:
-        names = [f"f{j}" for j in range(1, width + 1)] if columns is None else list(columns)
-        columns = None
+    opened = _Opened(name, separator, quote, header, columns, bad_rows)
     table = assemble(
-        chain([first], batches),
-        names,
+        opened.batches,
+        opened.names,
         file=name,
         target=target,
-        columns=columns,
+        columns=columns if header else None,
         groups=groups,
         missing=missing,
         bad_rows=bad_rows,
@@ -119,6 +101,90 @@ def read_table(
     )
     bad_rows.warn()
     return table
+
+
+def read_table_blocks(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    missing: Collection[str] = MISSING,
+    on_bad_row: str = "raise",
+) -> Iterator[NominalTable]:
+    """Read a table to predict on some thousands of rows at a time, however long it is.
+
+    Every block is a table with vocabularies of its own.  Labels are there where the file has the
+    target column; parameters are those of ``read_table``.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "pp.csv")
+    ...     _ = path.write_text("verb,prep\\nate,with\\nsaw,of\\n")
+    ...     [len(block) for block in read_table_blocks(path)]
+    [2]
+    """
+    name = os.fspath(path)
+    if name.lower().endswith((".parquet", ".pq")):
+        from featloom.data.readers.parquet import read_parquet_blocks
+
+        yield from read_parquet_blocks(path, target=target, missing=missing)
+        return
+    bad_rows = BadRows(name, on_bad_row)
+    opened = _Opened(name, None, "auto", True, None, bad_rows)
+    names, missing = opened.names, frozenset(missing)
+    layout = Layout(names, target, None, None, name, require_labels=False)
+    empty = True
+    for batch in opened.batches:
+        if not len(batch):
+            continue
+        empty = False
+        cells = {
+            j: [None if cell in missing else cell for cell in batch.columns[j]]
+            for j in layout.columns()
+        }
+        yield NominalTable.from_columns(
+            {names[j]: cells[j] for j in layout.features},
+            labels=None if layout.target is None else cells[layout.target],
+            target="" if layout.target is None else names[layout.target],
+            source=name,
+        )
+    if empty:
+        raise ReadError("no rows" if bad_rows.count == 0 else "no row can be used", file=name)
+    bad_rows.warn()
+
+
+class _Opened:
+    """The names of a text file's columns, and its rows in batches."""
+
+    def __init__(
+        self,
+        name: str,
+        separator: str | None,
+        quote: str | None,
+        header: bool,
+        columns: Sequence[str] | None,
+        bad_rows: BadRows,
+    ):
+        batches = read_batches(
+            name,
+            separator=separator or sniff_separator(name),
+            quote=quote,
+            bad_rows=bad_rows,
+            expected=None if header or columns is None else len(columns),
+        )
+        first = next(batches, None)
+        if first is None:
+            raise ReadError("no rows", file=name)
+        if header:
+            line = first.lines[0]
+            names = [cells[0] or f"column{j}" for j, cells in enumerate(first.columns, start=1)]
+            first = Batch(first.lines[1:], [cells[1:] for cells in first.columns])
+            check_names(names, file=name, line=line)
+        elif columns is None:
+            names = [f"f{j}" for j in range(1, len(first.columns) + 1)]
+        else:
+            names = list(columns)
+        self.names, self.batches = names, chain([first], batches)
 
 
 def assemble(

@@ -1,0 +1,190 @@
+"""The models that ``featloom predict`` uses, alike to it: what they need, answer and explain.
+
+A memory answers by stored cases, a linear model by features with weights; each explains itself in
+its own words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from featloom.data.matrix import FeatureMatrix
+    from featloom.data.table import NominalTable
+    from featloom.learners.memory import MemoryClassifier
+    from featloom.learners.plan_model import PlanModel
+
+MOST = 10  # stored cases or features that are shown for an answer
+_NOT_KNOWN = "(not seen)"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Why an answer was given: in lines for a person, and as a part of a JSON result."""
+
+    lines: str
+    part: dict[str, Any]
+
+
+class Predictor(ABC):
+    """A model that can be used.
+
+    Attributes
+    ----------
+    columns : those that its rows have; none where it looks for features by name.
+    needed : the columns that must be there.
+    does : what it does with them: "compares", "looks at".
+    target : name of the column with the classes, or "".
+    classes : their names.
+    """
+
+    columns: tuple[str, ...]
+    needed: frozenset[str]
+    does: str
+    target: str
+    classes: list[Any]
+
+    @abstractmethod
+    def predict(self, rows: Any) -> np.ndarray:
+        """The class of each row."""
+
+    @abstractmethod
+    def shares(self, rows: Any) -> np.ndarray:
+        """(rows, classes) shares of votes, or probabilities."""
+
+    @abstractmethod
+    def explain(self, rows: Any) -> list[Explained]:
+        """Why each row has its answer."""
+
+
+class MemoryPredictor(Predictor):
+    """Answers by the stored cases that are most alike."""
+
+    does = "compares"
+
+    def __init__(self, memory: MemoryClassifier, jobs: int):
+        self._memory = memory.set_params(n_jobs=jobs)
+        table = memory._reader.table
+        self.columns, self.target = table.columns, table.target
+        modes = zip(table.columns, memory.modes_, strict=True)
+        self.needed = frozenset(name for name, mode in modes if mode != "ignore")
+        self.classes = memory.classes_.tolist()
+
+    def predict(self, rows: NominalTable) -> np.ndarray:
+        return self._memory.predict(rows)
+
+    def shares(self, rows: NominalTable) -> np.ndarray:
+        return self._memory.predict_proba(rows)
+
+    def explain(self, rows: NominalTable) -> list[Explained]:
+        found = []
+        for values, why in zip(values_of(rows), self._memory.explain(rows, MOST), strict=True):
+            total = sum(why.votes.values())
+            votes = {name: vote / total for name, vote in why.votes.items()}
+            stored = [[value or _NOT_KNOWN for value in near.values] for near in why.neighbours]
+            first, *others = beside(values, *stored)
+            lines = [_answer(first, why.answer, votes, "these stored cases")]
+            for near, cells in zip(why.neighbours, others, strict=True):
+                classes = ", ".join(f"{name}: {count}" for name, count in near.classes.items())
+                lines.append(f"{cells}  {classes}, distance {near.distance:.4f}")
+            neighbours = [
+                {
+                    "values": near.values,
+                    "distance": near.distance,
+                    "classes": {str(name): n for name, n in near.classes.items()},
+                }
+                for near in why.neighbours
+            ]
+            part = {
+                "query": values,
+                "answer": why.answer,
+                "votes": {str(name): vote for name, vote in why.votes.items()},
+                "neighbours": neighbours,
+            }
+            found.append(Explained("\n".join(lines), part))
+        return found
+
+
+class LinearPredictor(Predictor):
+    """Answers by the weights of the features that a row has."""
+
+    does = "looks at"
+
+    def __init__(self, model: PlanModel):
+        self._model = model
+        self.columns, self.target = model.columns, model.target
+        self.needed = frozenset(model.used_columns)
+        self.classes = list(model.classes)
+
+    def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
+        return self._model.predict(rows)
+
+    def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
+        return self._model.predict_proba(rows)
+
+    def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
+        from featloom.cli.reasons import reason_lines, reasons_part
+
+        shares: list[dict[str, float]] = [{} for _ in range(len(rows))]
+        if self._model.probabilistic:
+            shares = [
+                dict(zip(self.classes, row, strict=True)) for row in self.shares(rows).tolist()
+            ]
+        found = []
+        reasons = self._model.explain(rows, most=MOST)
+        for values, why, share in zip(values_of(rows), reasons, shares, strict=True):
+            because = f"these features, for {why.answer} and against {why.against}"
+            lines = [_answer("  ".join(values), why.answer, share, because), *reason_lines(why)]
+            found.append(Explained("\n".join(lines), {"query": values, **reasons_part(why)}))
+        return found
+
+
+def load_predictor(model: Path, jobs: int = 1) -> Predictor:
+    """The model of a run, or the one in a file."""
+    from featloom.cli.models import open_model
+    from featloom.learners.memory import MemoryClassifier
+    from featloom.learners.plan_model import PlanModel
+
+    loaders: dict[str, Any] = {
+        "memory": lambda path: MemoryPredictor(MemoryClassifier.load(path), jobs),
+        "linear": lambda path: LinearPredictor(PlanModel.load(path)),
+    }
+    made_by = "'featloom memory' and 'featloom discover' make one"
+    return open_model(model, loaders, made_by=made_by)[0]
+
+
+def values_of(rows: NominalTable | FeatureMatrix) -> list[list[str]]:
+    """The values of each row, or the features that it has."""
+    from featloom.data.table import NominalTable
+
+    if isinstance(rows, NominalTable):
+        return [
+            [rows.value(column, row) or _NOT_KNOWN for column in rows.columns]
+            for row in range(len(rows))
+        ]
+    return [rows.row_names(row) for row in range(len(rows))]
+
+
+def beside(*rows: Sequence[str]) -> list[str]:
+    """Rows of cells as lines, cell under cell.
+
+    >>> beside(["c", "export"], ["login", "a"])
+    ['c      export', 'login  a     ']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        for cells in rows
+    ]
+
+
+def _answer(row: str, answer: Any, shares: dict[Any, float], because: str) -> str:
+    ranked = sorted(shares.items(), key=lambda share: (-share[1], share[0] != answer))
+    said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked[:4])
+    return f"{row}  → {answer}{f' ({said})' if said else ''}, because of {because}:"

@@ -1,0 +1,111 @@
+"""Rows to predict, with the columns that a model has, some thousands at a time.
+
+Columns are found by their names; rows of TiMBL's files, which have none, by their places.  A column
+that the model does without may be absent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from featloom.cli.predictors import Predictor
+    from featloom.data.matrix import FeatureMatrix
+    from featloom.data.table import NominalTable
+
+
+def read_blocks(
+    data: Path, predictor: Predictor, on_bad_row: str
+) -> Iterator[NominalTable | FeatureMatrix]:
+    """The rows of a file in blocks, where its reader can; else, and of a corpus, all in one."""
+    from featloom.data.corpora import corpora
+    from featloom.data.readers import format_of, read
+    from featloom.data.readers.tables import read_table_blocks
+
+    if not os.path.exists(data) and str(data) in {corpus.name for corpus in corpora()}:
+        yield aligned(_corpus(str(data)), predictor)
+        return
+    how: dict[str, Any] = {"on_bad_row": on_bad_row} if on_bad_row != "raise" else {}
+    named = [*predictor.columns, *([predictor.target] if predictor.target else [])]
+    found = format_of(data, columns=named)
+    if found == "table":
+        for block in read_table_blocks(data, target=predictor.target or None, **how):
+            yield aligned(block, predictor)
+    elif found == "timbl" and predictor.columns:
+        yield _by_place(data, predictor, how)
+    else:
+        if found in ("timbl", "conll", "conllu"):
+            how["require_labels"] = False
+        yield aligned(read(data, format=found, **how), predictor)
+
+
+def aligned(
+    rows: NominalTable | FeatureMatrix, predictor: Predictor
+) -> NominalTable | FeatureMatrix:
+    """The rows with the model's columns in their order; one that it does without may be absent."""
+    import numpy as np
+
+    from featloom.cli.induce import listed
+    from featloom.data.table import NominalTable
+    from featloom.errors import ReadError
+
+    if not predictor.columns:
+        return rows
+    if not isinstance(rows, NominalTable):
+        message = f"a sparse matrix; the model {predictor.does} the columns of a table"
+        raise ReadError(message, file=rows.source)
+    codes = np.zeros((len(rows), len(predictor.columns)), dtype=np.int32, order="F")
+    vocabularies: list[tuple[str, ...]] = []
+    for j, name in enumerate(predictor.columns):
+        if name in rows.columns:
+            place = rows.column_index(name)
+            codes[:, j] = rows.codes[:, place]
+            vocabularies.append(rows.vocabularies[place])
+        elif name not in predictor.needed:
+            vocabularies.append(())
+        else:
+            raise ReadError(
+                f"no column {name!r}, which the model {predictor.does}; "
+                f"there are {listed(rows.columns)}",
+                file=rows.source,
+            )
+    return replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
+
+
+def _corpus(name: str) -> NominalTable | FeatureMatrix:
+    """The test part of a corpus, or all of one that has none."""
+    from featloom.data.tasks.ready import load
+    from featloom.errors import InputError
+
+    try:
+        return load(name, "test")
+    except InputError:
+        return load(name)
+
+
+def _by_place(
+    data: Path, predictor: Predictor, how: dict[str, Any]
+) -> NominalTable | FeatureMatrix:
+    """Rows without names: as many values as the model has columns, or the class after them."""
+    from featloom.data.readers import read_timbl
+    from featloom.errors import ReadError
+
+    columns = predictor.columns
+    rows = read_timbl(data, require_labels=False, **how)
+    if len(rows.columns) == len(columns) - 1:
+        rows = read_timbl(data, target=None, require_labels=False, **how)
+    if len(rows.columns) != len(columns):
+        gap = columns != rows.columns[: len(columns)]
+        if gap and set(columns) <= set(rows.columns):
+            return aligned(rows, predictor)  # the model left out a column between: the groups
+        width = len(rows.columns) + (rows.labels is not None)
+        raise ReadError(
+            f"{width} columns; the model has {len(columns)} features, so {len(columns)} are "
+            f"expected, or {len(columns) + 1} with the class",
+            file=str(data),
+        )
+    return replace(rows, columns=columns)
