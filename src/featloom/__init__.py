@@ -35,6 +35,8 @@ _HOME = {
     "RelevancePrior": "featloom.methods.transfer",
     "TransFeat": "featloom.methods.transfer",
     "MultiTask": "featloom.methods.transfer",
+    "discover": "featloom.discover.front",
+    "Discovery": "featloom.discover.discovery",
 }
 
 __all__ = sorted(_HOME)

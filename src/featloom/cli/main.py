@@ -12,7 +12,7 @@ from functools import wraps
 from importlib import import_module
 
 COMMANDS = (
-    "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
+    "discover", "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
     "reproduce", "resume", "corpora", "report",
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ def resume(
     json: options.Json = False,
 ) -> None:
     """Go on with a run that was stopped: what it had finished is taken from its journal."""
+    from featloom.cli.discover import discover
     from featloom.cli.grow import grow
     from featloom.cli.induce import induce
     from featloom.cli.memory import memory
@@ -33,6 +34,7 @@ def resume(
     run = Run.open(folder)
     name, asked = read_request(run)
     commands: dict[str, Callable[..., None]] = {
+        "discover": discover,
         "grow": grow,
         "induce": induce,
         "memory": memory,

@@ -1,0 +1,262 @@
+"""What kind of data is this?  Recognised, said, and handed to the comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featloom.data.encoding import encode
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable, joined
+from featloom.discover.contenders import Question
+from featloom.discover.discovery import Discovery, Watch, compare_all
+from featloom.discover.looks import check_target, without_idle_columns
+from featloom.errors import InputError
+from featloom.methods.transfer.parts import TaskRows
+from featloom.search import Budget, fingerprint
+
+KINDS = ("table", "sequence", "trees", "tasks")
+# Sentences and trees take long to learn from, and are many.
+FOLDS = {"table": 5, "tasks": 5, "sequence": 3, "trees": 3}
+JOURNAL = "discover.journal"
+
+
+def discover(
+    data: Any,
+    target: str | None = None,
+    *,
+    kind: str | None = None,
+    groups: str | None = None,
+    task: str | None = None,
+    test: Any = None,
+    positive: str | None = None,
+    budget: Budget | str | None = "10m",
+    only: Sequence[str] | None = None,
+    folder: str | os.PathLike | None = None,
+    seed: int = 0,
+    n_jobs: int = -1,
+    watch: Watch | None = None,
+) -> Discovery:
+    """Try everything that applies to some data, and say what helps.
+
+    Parameters
+    ----------
+    data : a file, a DataFrame, a NominalTable or FeatureMatrix with classes.
+    target : column with the class.
+    kind : "table", "sequence", "trees" or "tasks"; None: as recognised.
+    groups : column of documents, whose rows are never split apart.
+    task : column that names the task of a row, for many small tables in one.
+    test : rows to report on, in any form that ``data`` can have; None: a fifth is held out.
+    positive : class whose F1 counts; default the rarer of two, accuracy with more.
+    budget : time for all of it, such as "10m"; None: as long as it takes.
+    only : contenders to try; None: all that apply.
+    folder : where what is finished is kept, so that a run that was stopped can go on.
+    n_jobs : processes; -1: one for each core.
+
+    Examples
+    --------
+    >>> rows = [[a, b, c] for a in "ckgs" for b in "aeiou" for c in "uvwxyz"] * 2
+    >>> sounds = ["S" if b in "ei" else a for a, b, c in rows]
+    >>> import numpy as np
+    >>> table = NominalTable.from_columns(
+    ...     dict(zip(["letter", "next", "after"], np.array(rows).T.tolist())), labels=sounds)
+    >>> found = discover(table, only=["linear model", "induction"], budget=None, n_jobs=1)
+    >>> found.chosen
+    'induction'
+    >>> found.pipeline().predict([["c", "e", "z"], ["c", "a", "z"]]).tolist()
+    ['S', 'c']
+    """
+    question, is_test, warnings = ask(
+        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive
+    )
+    journal = None
+    if folder is not None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        journal = Path(folder) / JOURNAL, marks_of(question, is_test)
+    return compare_all(
+        question, budget=budget, n_folds=FOLDS[question.kind], is_test=is_test, journal=journal,
+        only=only, warnings=warnings, seed=seed, jobs=n_jobs, watch=watch,
+    )  # fmt: skip
+
+
+def ask(
+    data: Any,
+    target: str | None = None,
+    *,
+    kind: str | None = None,
+    groups: str | None = None,
+    task: str | None = None,
+    test: Any = None,
+    positive: str | None = None,
+) -> tuple[Question, np.ndarray | None, list[str]]:
+    """The question that data ask, which units are in a given test part, and what was noticed."""
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"kind is {kind!r}; it can be {', '.join(KINDS)}")
+    read = _read(data, target, groups)
+    kind = kind or kind_of(read, task)
+    if kind == "tasks":
+        from featloom.discover.many_tasks import TaskQuestion, task_rows
+
+        rows = read if isinstance(read, TaskRows) else task_rows(read, task)
+        _refuse_test(test, kind)
+        return TaskQuestion(rows), None, []
+    if isinstance(read, TaskRows):
+        raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
+    read, is_test = _joined(read, None if test is None else _read(test, target, groups))
+    if kind in ("sequence", "trees"):
+        return _of_sentences(read, kind), _sentences_of(read, is_test), []
+    if isinstance(read, NominalTable) and read.sequence_bounds is not None and read.groups is None:
+        read = _sentences_as_groups(read)
+    _check_classes(read)
+    check_target(read)
+    read, is_test, warnings = _with_classes(read, is_test)
+    if isinstance(read, NominalTable):
+        read, said = without_idle_columns(read)
+        warnings += said
+    from featloom.discover.tables import TableQuestion
+
+    return TableQuestion(read, positive), is_test, warnings
+
+
+def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:
+    """What data look like.
+
+    >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
+    'table'
+    """
+    if task is not None or isinstance(data, TaskRows):
+        return "tasks"
+    if isinstance(data, FeatureMatrix):
+        return "table"
+    if data.heads is not None and data.labels is None:
+        return "trees"
+    return "table" if data.sequence_bounds is None else "sequence"
+
+
+def marks_of(question: Question, is_test: np.ndarray | None) -> str:
+    """A fingerprint of the data, by which a journal knows them again."""
+    data = question.data  # type: ignore[attr-defined]
+    if isinstance(data, TaskRows):
+        matrix: Any = data.matrix
+        extra: list[Any] = [data.tasks.tolist()]
+    else:
+        matrix, extra = data, []
+    if isinstance(matrix, FeatureMatrix):
+        arrays = [matrix.indptr, matrix.indices]
+    else:
+        arrays = [matrix.codes]
+    arrays += [
+        one
+        for one in (
+            matrix.labels, matrix.groups, getattr(matrix, "heads", None),
+            getattr(matrix, "sequence_bounds", None), is_test,
+        )
+        if one is not None
+    ]  # fmt: skip
+    return fingerprint(*arrays, list(matrix.classes), *extra)
+
+
+def _read(data: Any, target: str | None, groups: str | None):
+    if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
+        return data
+    if isinstance(data, str | os.PathLike):
+        from featloom.data.readers import read
+
+        given = {"target": target, "groups": groups}
+        return read(data, **{name: value for name, value in given.items() if value is not None})
+    return _of_frame(data, target, groups)
+
+
+def _of_frame(data: Any, target: str | None, groups: str | None) -> NominalTable:
+    """A DataFrame's columns; one of them is the class, another may be the document."""
+    import narwhals as nw
+
+    from featloom.data.frames import table_from_frame
+
+    frame = nw.from_native(data, eager_only=True)
+    for name in (target, groups):
+        if name is not None and name not in frame.columns:
+            raise InputError(f"no column {name!r}; there are {', '.join(frame.columns)}")
+    if target is None:
+        raise InputError(
+            f"name the column that holds the classes by target: {', '.join(frame.columns)}"
+        )
+    rest = frame.drop([name for name in (target, groups) if name is not None]).to_native()
+    table = table_from_frame(rest, frame[target].to_list(), target=target)
+    if groups is None:
+        return table
+    codes, names = encode([str(one) for one in frame[groups].to_list()])
+    return replace(table, groups=codes - np.int32(1), group_names=names)
+
+
+def _check_classes(data: NominalTable | FeatureMatrix) -> None:
+    if data.labels is not None:
+        return
+    message = "no classes; name the column that holds them by --target"
+    if isinstance(data, NominalTable):
+        message += f": {', '.join(data.columns[:20])}"
+    raise InputError(message)
+
+
+def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarray | None, list]:
+    """The rows that have a class; those without are left out and counted."""
+    missing = data.labels < 0
+    if not missing.any():
+        return data, is_test, []
+    n = int(missing.sum())
+    said = (
+        f"{n:,} row{'s have' if n > 1 else ' has'} no class and {'are' if n > 1 else 'is'} left out"
+    )
+    return (
+        data.take(np.flatnonzero(~missing)),
+        None if is_test is None else is_test[~missing],
+        [said],
+    )
+
+
+def _sentences_as_groups(table: NominalTable) -> NominalTable:
+    bounds = table.sequence_bounds
+    assert bounds is not None
+    groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+    return replace(table, groups=groups)
+
+
+def _of_sentences(table: Any, kind: str) -> Question:
+    if not isinstance(table, NominalTable) or table.sequence_bounds is None:
+        raise InputError(f"the data are no sentences, which kind {kind!r} needs")
+    if kind == "trees":
+        from featloom.discover.treebanks import TreeQuestion
+
+        return TreeQuestion(table)
+    from featloom.discover.sequences import SentenceQuestion
+
+    _check_classes(table)
+    return SentenceQuestion(table)
+
+
+def _sentences_of(table: NominalTable, is_test: np.ndarray | None) -> np.ndarray | None:
+    """Whether each sentence is in the test part, from its first token."""
+    if is_test is None:
+        return None
+    assert table.sequence_bounds is not None
+    return is_test[table.sequence_bounds[:-1]]
+
+
+def _refuse_test(test: Any, kind: str) -> None:
+    if test is not None:
+        raise InputError(f"a test part of its own is not possible with kind {kind!r}")
+
+
+def _joined(data: Any, test: Any) -> tuple[Any, np.ndarray | None]:
+    """Both parts as one, and which rows are in the test part."""
+    if test is None:
+        return data, None
+    if not isinstance(data, NominalTable) or not isinstance(test, NominalTable):
+        raise InputError("a test part of its own is possible for tables and sentences only")
+    is_test = np.repeat([False, True], [len(data), len(test)])
+    return joined(data, test), is_test

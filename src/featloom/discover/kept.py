@@ -1,0 +1,49 @@
+"""What a run leaves behind: the model, its features, and what other programs can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from featloom.runs import write_beside
+
+MODEL = "model.featloom"
+FEATURES = "features.json"
+INTERACTIONS = "interactions.vw"
+PRIOR = "prior.json"
+
+
+def save_linear(pipeline: Any, folder: Path) -> list[str]:
+    """A linear model over features: the model file, and the features as a plan in JSON.
+
+    Templates that trees grew are written as interactions of Vowpal Wabbit too.
+    """
+    from featloom.learners.plan_model import plan_model
+
+    model = plan_model(pipeline)
+    model.save(folder / MODEL)
+    write_beside(folder / FEATURES, model.plan.to_json() + "\n")
+    names = [MODEL, FEATURES]
+    grown = pipeline[0]
+    if hasattr(grown, "to_vw"):
+        write_beside(folder / INTERACTIONS, grown.to_vw() + "\n")
+        names.append(INTERACTIONS)
+    return names
+
+
+def save_memory(pipeline: Any, folder: Path) -> list[str]:
+    """Stored cases with the way they are compared."""
+    from featloom.learners.model_files import save_memory as write
+
+    memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])
+    write(memory, folder / MODEL)
+    return [MODEL]
+
+
+def save_tasks(model: Any, folder: Path) -> list[str]:
+    """What tasks found relevant, for tasks to come."""
+    prior = getattr(model, "prior_", None)
+    if prior is None:
+        return []
+    prior.save(folder / PRIOR)
+    return [PRIOR]

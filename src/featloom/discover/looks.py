@@ -1,0 +1,194 @@
+"""A first look at a table: what it cannot be asked, and what may mislead.
+
+A column that names rows teaches nothing; one that alone tells the class is often a leak; a row that
+is in both parts was learned by heart, not answered; a group of one class makes groups look easy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
+from featloom.errors import InputError
+
+_TELLING = 0.99  # share of right answers by one column alone that looks like a leak
+_UNIQUE = 0.95  # share of values met once by which a column names rows
+_MANY_NUMBERS = 20
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_MOST_TOLD = 5
+
+
+def check_target(data: NominalTable | FeatureMatrix) -> None:
+    """Refuse a target that no method here can answer, and say what to do."""
+    name = data.target or "the target"
+    if data.labels is None or not len(data):
+        raise InputError("there are no rows with classes")
+    labels = data.labels[data.labels >= 0]
+    present = np.unique(labels)
+    if len(present) < 2:
+        only = f"; all rows are {data.classes[present[0]]!r}" if len(present) else ""
+        raise InputError(f"{name!r} has fewer than two classes{only}")
+    names = [data.classes[code] for code in present]
+    if len(names) > _MANY_NUMBERS and _share_of_numbers(names) == 1.0:
+        fractions = any(not re.fullmatch(r"[+-]?\d+", one) for one in names)
+        if fractions or len(names) > 0.2 * len(labels):
+            raise InputError(
+                f"{name!r} holds {len(names):,} different numbers in {len(labels):,} rows; only "
+                "classes can be predicted, so cut it into ranges first, for instance "
+                f"polars.col({name!r}).qcut(4)"
+            )
+    if len(names) > 0.5 * len(labels):
+        raise InputError(
+            f"{name!r} holds {len(names):,} different values in {len(labels):,} rows; a class "
+            "must have several rows to be learned from"
+        )
+
+
+def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
+    """The table without columns that name rows or never vary, and a line about each of them."""
+    kept, said = [], []
+    for j, name in enumerate(table.columns):
+        codes = table.codes[:, j]
+        sizes = np.bincount(codes, minlength=1)
+        values = int((sizes[1:] > 0).sum())
+        if values + (sizes[0] > 0) < 2:
+            said.append(f"column {name!r} has one value in all rows and is left out")
+        elif len(codes) >= 50 and values > _UNIQUE * len(codes):
+            kind = "dates" if _are_dates(table.vocabularies[j]) else "values"
+            said.append(
+                f"column {name!r} has {values:,} different {kind} in {len(codes):,} rows, as an id "
+                "has, and is left out"
+            )
+        else:
+            kept.append(j)
+    if not kept:
+        raise InputError("no column is left to predict from: " + "; ".join(said[:_MOST_TOLD]))
+    if len(kept) == len(table.columns):
+        return table, said
+    return replace(
+        table,
+        columns=tuple(table.columns[j] for j in kept),
+        codes=np.asfortranarray(table.codes[:, kept]),
+        vocabularies=tuple(table.vocabularies[j] for j in kept),
+    ), said
+
+
+def table_warnings(
+    data: NominalTable | FeatureMatrix, labels: np.ndarray, learn: np.ndarray, test: np.ndarray
+) -> list[str]:
+    """What may mislead a reader of the figures, a line each."""
+    found = _duplicates(data, labels, learn, test)
+    if isinstance(data, NominalTable):
+        found += _leaks(data, labels, learn, test)
+        found += _numbers_as_symbols(data)
+    if data.groups is not None:
+        found += _groups_of_one_class(data.groups, labels)
+    rare = np.bincount(labels)
+    n_rare = int(((rare > 0) & (rare < 5)).sum())
+    if n_rare:
+        plural = "es have" if n_rare > 1 else " has"
+        found.append(f"{n_rare:,} class{plural} fewer than 5 rows and can hardly be learned")
+    return found
+
+
+def _leaks(
+    table: NominalTable, labels: np.ndarray, learn: np.ndarray, test: np.ndarray
+) -> list[str]:
+    """Columns by which alone nearly every test row is answered right."""
+    n_classes = int(labels.max()) + 1
+    chance = float((labels[test] == np.bincount(labels[learn]).argmax()).mean())
+    if chance > _TELLING - 0.05:
+        return []
+    said = []
+    for j, name in enumerate(table.columns):
+        n_values = len(table.vocabularies[j]) + 1
+        pair = table.codes[learn, j].astype(np.int64) * n_classes + labels[learn]
+        seen, counts = np.unique(pair, return_counts=True)
+        order = np.argsort(counts, kind="stable")
+        answer = np.full(n_values, np.bincount(labels[learn]).argmax())
+        answer[seen[order] // n_classes] = seen[order] % n_classes  # the commonest comes last
+        right = float((answer[table.codes[test, j]] == labels[test]).mean())
+        if right >= _TELLING:
+            said.append(
+                f"column {name!r} alone tells the class of {100 * right:.1f} % of the test rows: "
+                "is it known before the answer is?"
+            )
+    return said[:_MOST_TOLD]
+
+
+def _duplicates(
+    data: NominalTable | FeatureMatrix, labels: np.ndarray, learn: np.ndarray, test: np.ndarray
+) -> list[str]:
+    keys = _row_keys(data)
+    seen = np.isin(keys[test], keys[learn])
+    share = float(seen.mean()) if len(test) else 0.0
+    if share < 0.01:
+        return []
+    return [
+        f"{100 * share:.0f} % of the test rows are also in the part learned from, value for value; "
+        "methods that remember rows look better by it than they may be on new ones"
+    ]
+
+
+def _row_keys(data: NominalTable | FeatureMatrix) -> np.ndarray:
+    """A number for each row, the same for the same values."""
+    times = np.uint64(0x9E3779B97F4A7C15)
+    if isinstance(data, NominalTable):
+        keys = np.zeros(len(data), dtype=np.uint64)
+        for j in range(len(data.columns)):
+            keys = (keys ^ data.codes[:, j].astype(np.uint64)) * times
+            keys ^= keys >> np.uint64(29)
+        return keys
+    # A sum of spread numbers does not depend on the order of a row's features.
+    spread = (np.arange(1, data.shape[1] + 1, dtype=np.uint64)) * times
+    spread = (spread ^ (spread >> np.uint64(31))) * times
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(spread[data.indices], dtype=np.uint64)])
+    return sums[data.indptr[1:]] - sums[data.indptr[:-1]]
+
+
+def _groups_of_one_class(groups: np.ndarray, labels: np.ndarray) -> list[str]:
+    names, sizes = np.unique(groups, return_counts=True)
+    pairs = np.unique(np.stack([groups, labels], axis=1), axis=0)
+    one = np.bincount(np.searchsorted(names, pairs[:, 0])) == 1
+    large = one & (sizes >= 20)
+    if not large.any() or one.mean() < 0.5:
+        return []
+    return [f"{int(one.sum()):,} of {len(names):,} groups have rows of one class only"]
+
+
+def _numbers_as_symbols(table: NominalTable) -> list[str]:
+    said = []
+    for name, values in zip(table.columns, table.vocabularies, strict=True):
+        if len(values) > _MANY_NUMBERS and _share_of_numbers(values) > 0.95:
+            said.append(
+                f"column {name!r} holds {len(values):,} numbers, each taken as a symbol of its "
+                f"own; ranges may do better, for instance polars.col({name!r}).qcut(8)"
+            )
+        elif len(values) > _MANY_NUMBERS and _are_dates(values):
+            said.append(
+                f"column {name!r} holds {len(values):,} dates, each taken as a symbol of its own; "
+                "month or weekday may do better"
+            )
+    return said[:_MOST_TOLD]
+
+
+def _are_dates(values: tuple[str, ...]) -> bool:
+    some = values[:200]
+    return bool(some) and sum(bool(_DATE.fullmatch(one)) for one in some) > 0.95 * len(some)
+
+
+def _share_of_numbers(values) -> float:
+    some = list(values[:1000])
+    return sum(_is_number(one) for one in some) / max(len(some), 1)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,193 @@
+"""Sentences with a label for each token: tags, chunks, names of persons and places.
+
+Where labels spell chunks (B-NP, I-NP, O) answers are judged by the F1 of chunks, else by the share
+of tokens with the right label; the labels of the data decide once, for all contenders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from featloom.data.table import NominalTable
+from featloom.discover.contenders import Contender, tallied
+from featloom.discover.sentences import SentencesQuestion, repeated_sentences
+from featloom.discover.taggers import tagger_contenders
+from featloom.errors import InputError
+from featloom.evaluation.chunks import token_counts
+from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric
+from featloom.evaluation.metrics import accuracy_of_counts
+
+_TELLING = 0.995  # share of tokens that one column alone gets right, which looks like a leak
+_FAR_BELOW = 0.95  # of chance
+_MOST_NAMED = 5
+
+
+class SentenceQuestion(SentencesQuestion):
+    """Which label does each token have?
+
+    Parameters
+    ----------
+    table : tokens of sentences with their labels; documents, where it has groups, are never split.
+
+    Examples
+    --------
+    >>> from featloom.data.sentences import table_of_sentences
+    >>> table = table_of_sentences([["the", "cat"], ["stop"]], [["B-NP", "I-NP"], ["O"]])
+    >>> question = SentenceQuestion(table)
+    >>> question.metric, len(question)
+    ('chunk F1', 2)
+    >>> question.counts(np.array([0]), np.array([0, 2])).tolist()
+    [[0, 1, 1]]
+    """
+
+    kind = "sequence"
+
+    def __init__(self, table: NominalTable):
+        super().__init__(table)
+        if table.labels is None or not len(table):
+            raise InputError("the sentences have no labels")
+        if (table.labels < 0).any():
+            raise InputError(f"token {int(np.argmin(table.labels)) + 1} has no label")
+        present = np.unique(table.labels)
+        if len(present) < 2:
+            raise InputError(f"all tokens have the label {table.classes[present[0]]!r}")
+        self.labels = table.labels
+        self.classes = tuple(map(str, table.classes))
+        self.metric = suitable_metric(self.classes)
+        n_columns = len(table.columns)
+        self.words = (
+            f"sentences: {len(self):,} of {len(table):,} tokens with {n_columns} "
+            f"column{'s' * (n_columns != 1)} of symbols and {len(present)} labels"
+            + ", which spell chunks"
+            * (self.metric == CHUNK_F1)
+        )
+
+    @property
+    def strata(self) -> np.ndarray:
+        """Whether a sentence has a label beside the commonest one, as where names are rare."""
+        commonest = np.bincount(self.labels).argmax()
+        others = np.concatenate(([0], np.cumsum(self.labels != commonest)))
+        return (np.diff(others[self.bounds]) > 0).astype(np.int32)
+
+    def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        gold, bounds = self._gold(units)
+        counts = counts_by(self.metric, gold, answers, bounds, self.classes)
+        return self.by_group(units, counts)
+
+    @property
+    def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
+        return OF_COUNTS[self.metric]
+
+    def chance_counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """By tokens: one label for all of them spells chunks that nobody would guess."""
+        gold, bounds = self._gold(units)
+        return self.by_group(units, token_counts(gold, answers, bounds))
+
+    @property
+    def of_chance_counts(self) -> Callable[[np.ndarray], np.ndarray]:
+        return accuracy_of_counts
+
+    def contenders(self) -> Sequence[Contender]:
+        return tagger_contenders(self.metric)
+
+    def left_out(self) -> dict[str, str]:
+        return {
+            "induction": (
+                "it joins features of rows that stand by themselves; here templates say which "
+                "places of a sentence are joined"
+            ),
+            "memory search": (
+                "it is for tables; a memory of windows with a few settings stands for it"
+            ),
+            "transfer of feature relevance": (
+                "it needs many tasks, a table whose rows name the task they belong to"
+            ),
+        }
+
+    def data_part(self) -> dict[str, Any]:
+        sizes = np.bincount(self.labels, minlength=len(self.classes)).tolist()
+        classes = sorted(zip(self.classes, sizes, strict=True), key=lambda one: -one[1])
+        return self.sizes() | {"classes": {name: size for name, size in classes if size}}
+
+    def warnings(self, learn: np.ndarray, test: np.ndarray) -> list[str]:
+        found = repeated_sentences(self.table, self.table.columns, learn, test)
+        known, asked = self.take(learn), self.take(test)
+        return [
+            *found,
+            *_new_labels(known, asked),
+            *self._labels_of_one_document(),
+            *_telling_columns(known, asked),
+        ]
+
+    def errors(self, units: np.ndarray, answers: np.ndarray) -> dict[str, list[dict[str, Any]]]:
+        taken = self.take(units)
+        assert taken.labels is not None
+        right = taken.labels == answers
+        found = {"by_class": tallied(taken.labels, right, self.classes)}
+        groups = self.tallied_groups(taken, right)
+        return found | ({"by_group": groups} if groups else {})
+
+    def _gold(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        taken = self.take(units)
+        assert taken.labels is not None
+        assert taken.sequence_bounds is not None
+        return taken.labels, taken.sequence_bounds
+
+    def _labels_of_one_document(self) -> list[str]:
+        groups = self.table.groups
+        if self.groups is None or groups is None:
+            return []
+        pairs = np.unique(np.stack([self.labels, groups], axis=1), axis=0)
+        n_documents = np.bincount(pairs[:, 0], minlength=len(self.classes))
+        alone = [self.classes[code] for code in np.flatnonzero(n_documents == 1).tolist()]
+        if not alone:
+            return []
+        who = f"label {alone[0]!r} is" if len(alone) == 1 else f"labels {_names(alone)} are each"
+        return [f"{who} found in one document only, which is learned from or tested, not both"]
+
+
+def _new_labels(known: NominalTable, asked: NominalTable) -> list[str]:
+    assert known.labels is not None
+    assert asked.labels is not None
+    n_asked = np.bincount(asked.labels, minlength=len(asked.classes))
+    n_asked[np.unique(known.labels)] = 0
+    new = [asked.classes[code] for code in np.flatnonzero(n_asked).tolist()]
+    if not new:
+        return []
+    tokens = int(n_asked.sum())
+    return [
+        f"{tokens:,} test token{'s have' if tokens > 1 else ' has'} a label that is not among "
+        f"those learned from ({_names(new)}); all answers to it are wrong"
+    ]
+
+
+def _telling_columns(known: NominalTable, asked: NominalTable) -> list[str]:
+    """Columns by whose value at the token alone nearly every test token is answered right."""
+    assert known.labels is not None
+    assert asked.labels is not None
+    n_classes = len(known.classes)
+    commonest = np.bincount(known.labels).argmax()
+    if not len(asked) or np.mean(asked.labels == commonest) > _FAR_BELOW:
+        return []
+    said = []
+    for j, name in enumerate(known.columns):
+        pair = known.codes[:, j].astype(np.int64) * n_classes + known.labels
+        seen, counts = np.unique(pair, return_counts=True)
+        order = np.argsort(counts, kind="stable")
+        answer = np.full(len(known.vocabularies[j]) + 1, commonest)
+        answer[seen[order] // n_classes] = seen[order] % n_classes  # the commonest comes last
+        right = float(np.mean(answer[asked.codes[:, j]] == asked.labels))
+        if right >= _TELLING:
+            said.append(
+                f"column {name!r} alone tells the label of {100 * right:.1f} % of the test tokens: "
+                "is it known before the label is?"
+            )
+    return said[:_MOST_NAMED]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + more

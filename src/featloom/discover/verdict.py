@@ -1,0 +1,408 @@
+"""From trials to a leaderboard, a choice, and an answer in plain words.
+
+*Choice.*  By cross-validation alone: the simplest contender within a standard error of the best,
+fold by fold.  *Confirmation.*  On the test part, which no choice has seen.  First the chosen one
+against the answer that looks at nothing; only if that holds, every method against the reference,
+which is the baseline with the best cross-validated score, with Holm's correction.  So the chance
+that anything at all is called a gain where there is none is at most 1 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featloom.discover.contenders import Contender, Question
+from featloom.discover.protocol import TEST, Protocol
+from featloom.evaluation.selection import one_standard_error
+from featloom.evaluation.significance import (
+    Comparison,
+    bootstrap_interval,
+    holm,
+    paired_bootstrap,
+)
+from featloom.formats.packing import unpacked
+from featloom.search import Evaluation
+
+LEVEL = 0.01
+_NEVER_CHOSEN = ("yardstick",)
+
+
+@dataclass
+class Standing:
+    """What is known of a contender when the trials are over."""
+
+    contender: Contender
+    folds: list[float]
+    counts: np.ndarray | None  # of all folds, group by group
+    test_answers: np.ndarray | None
+    trial: Mapping[str, Any]  # on the test part, or the last one there is
+
+    @property
+    def name(self) -> str:
+        return self.contender.name
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.folds))
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Its answers on the test part, which a finished one has."""
+        assert self.test_answers is not None
+        return self.test_answers
+
+
+@dataclass(frozen=True)
+class Found:
+    """The parts of a result that speak of the contenders."""
+
+    leaderboard: list[dict[str, Any]]
+    comparisons: list[dict[str, Any]]
+    curves: list[dict[str, Any]]
+    verdict: str
+    significant: bool
+    chosen: str | None
+    chosen_why: str
+    reference: str | None
+
+
+def judge(
+    question: Question,
+    protocol: Protocol,
+    contenders: Sequence[Contender],
+    history: Sequence[Evaluation],
+    *,
+    units: int | None,
+    passed_over: Mapping[str, str],
+    seed: int = 0,
+) -> Found:
+    """The leaderboard, the choice and the verdict from the trials that were finished."""
+    standings = standings_of(question, protocol, contenders, history, units)
+    finished = [one for one in standings if one.test_answers is not None and one.counts is not None]
+    rows = [_row(question, protocol, one, seed) for one in finished]
+    done = {one.name for one in finished}
+    rows.sort(key=lambda row: -row["value"])
+    rows += [
+        {"name": one.name, "role": one.role, "idea": one.idea, "status": "unfinished"}
+        | {"why": passed_over.get(one.name, "the time was over")}
+        for one in contenders
+        if one.name not in done
+    ]
+    rows += [
+        {"name": name, "role": "method", "idea": "", "status": "not applicable", "why": why}
+        for name, why in question.left_out().items()
+    ]
+    curves = _curves(history)
+    choosable = [one for one in finished if one.contender.role not in _NEVER_CHOSEN]
+    if not choosable:
+        return Found(rows, [], curves, "Nothing was finished.", False, None, "", None)
+    chosen = choosable[choose(choosable)]
+    blind = [one for one in finished if one.contender.role == "chance"]
+    plain = [one for one in finished if one.contender.role in ("chance", "baseline")]
+    reference = max(plain, key=lambda one: one.mean) if plain else chosen
+    gate = _against_chance(question, protocol, chosen, blind[0], seed) if blind else None
+    something = gate is None or (gate.difference > 0 and gate.p < LEVEL)
+    comparisons = _comparisons(question, protocol, finished, reference, something, seed)
+    if gate is not None and chosen is not blind[0]:
+        comparisons.insert(0, _comparison(chosen, blind[0], gate, gate.p, something))
+    for row in rows:
+        row["chosen"] = row["name"] == chosen.name
+    words, significant = _verdict(
+        question, chosen, reference, something, comparisons, finished, rows
+    )
+    best = max(choosable, key=lambda one: one.mean)
+    return Found(
+        rows, comparisons, curves, words, significant, chosen.name, _why(chosen, best),
+        reference.name,
+    )  # fmt: skip
+
+
+def choose(standings: Sequence[Standing]) -> int:
+    """The place of the simplest within a standard error of the best, fold by fold."""
+    folds = [one.folds for one in standings]
+    sizes = [int(one.trial["size"]) for one in standings]
+    rule = "paired" if len(folds[0]) > 1 else "best"
+    return one_standard_error(None, folds, sizes, rule=rule)
+
+
+def standings_of(
+    question: Question,
+    protocol: Protocol,
+    contenders: Sequence[Contender],
+    history: Sequence[Evaluation],
+    units: int | None,
+) -> list[Standing]:
+    """What is known of each contender; folds that are not all there say nothing."""
+    found = []
+    for contender in contenders:
+        trials = {
+            one.candidate["fold"]: one.result
+            for one in history
+            if one.candidate["method"] == contender.name
+            and one.candidate["units"] == units
+            and "fault" not in one.result
+        }
+        folds = [trials.get(fold) for fold in range(protocol.n_folds)]
+        scores: list[float] = []
+        counts = None
+        if all(fold is not None for fold in folds):
+            scores = [float(fold["score"]) for fold in folds if fold is not None]
+            counts = np.concatenate(
+                [
+                    question.counts(protocol.parts(number, None)[1], unpacked(fold["answers"]))
+                    for number, fold in enumerate(folds)
+                    if fold is not None
+                ]
+            )
+        on_test = trials.get(TEST)
+        answers = None if on_test is None else unpacked(on_test["answers"])
+        found.append(Standing(contender, scores, counts, answers, on_test or {}))
+    return found
+
+
+def _row(question: Question, protocol: Protocol, one: Standing, seed: int) -> dict[str, Any]:
+    trial = one.trial
+    on_test = question.counts(protocol.test, one.answered)
+    return {
+        "name": one.name,
+        "role": one.contender.role,
+        "idea": one.contender.idea,
+        "status": "finished",
+        "why": "",
+        **_interval(question, one.counts, seed, "value", "interval"),
+        "folds": one.folds,
+        **_interval(question, on_test, seed, "test", "test_interval"),
+        "size": int(trial["size"]),
+        "size_words": trial["size_words"],
+        "fit_s": float(trial["fit_s"]),
+        "predict_s": 1000 * float(trial["predict_s"]) / max(int(trial["judged"]), 1),
+        "setting": trial["setting"],
+        "learned": int(trial["learned"]),
+    }
+
+
+def _interval(
+    question: Question, counts: np.ndarray | None, seed: int, value: str, interval: str
+) -> dict[str, Any]:
+    assert counts is not None
+    found = bootstrap_interval(counts, question.of_counts, seed=seed)
+    return {value: found.value, interval: [found.low, found.high]}
+
+
+def _against_chance(
+    question: Question, protocol: Protocol, chosen: Standing, blind: Standing, seed: int
+) -> Comparison:
+    return paired_bootstrap(
+        question.chance_counts(protocol.test, chosen.answered),
+        question.chance_counts(protocol.test, blind.answered),
+        question.of_chance_counts,
+        seed=seed,
+    )
+
+
+def _comparisons(
+    question: Question,
+    protocol: Protocol,
+    finished: Sequence[Standing],
+    reference: Standing,
+    something: bool,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Everything but the reference against it, on the test part."""
+    others = [one for one in finished if one is not reference and one.contender.role != "chance"]
+    of_reference = question.counts(protocol.test, reference.answered)
+    tests = [
+        paired_bootstrap(
+            question.counts(protocol.test, one.answered),
+            of_reference,
+            question.of_counts,
+            seed=seed,
+        )
+        for one in others
+    ]
+    adjusted: Sequence[float] = holm([test.p for test in tests]).tolist() if tests else []
+    found = [
+        _comparison(one, reference, test, float(p), something and bool(p < LEVEL))
+        for one, test, p in zip(others, tests, adjusted, strict=True)
+    ]
+    return sorted(found, key=lambda row: -row["difference"])
+
+
+def _comparison(
+    one: Standing, other: Standing, test: Comparison, adjusted: float, significant: bool
+) -> dict[str, Any]:
+    return {
+        "a": one.name,
+        "b": other.name,
+        "difference": test.difference,
+        "interval": [test.low, test.high],
+        "p": test.p,
+        "p_adjusted": adjusted,
+        "significant": significant,
+        "on": "test",
+    }
+
+
+def _curves(history: Sequence[Evaluation]) -> list[dict[str, Any]]:
+    """Mean scores in folds, by contender and by how many units were learned from."""
+    scores: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for one in history:
+        if one.candidate["fold"] == TEST or "fault" in one.result:
+            continue
+        asked = one.candidate["units"]
+        key = one.candidate["method"], -1 if asked is None else int(asked)
+        scores.setdefault(key, []).append((int(one.result["learned"]), one.score))
+    return [
+        {
+            "method": name,
+            "rows": int(np.mean([n for n, _ in found])),
+            "value": float(np.mean([value for _, value in found])),
+        }
+        for (name, _), found in scores.items()
+    ]
+
+
+def _why(chosen: Standing, best: Standing) -> str:
+    if chosen is best:
+        return "the best cross-validated score"
+    return (
+        f"the simplest within a standard error of {best.name}, which has the best "
+        f"cross-validated score ({_size(chosen)}, not {_size(best)})"
+    )
+
+
+def _size(one: Standing) -> str:
+    return str(one.trial["size_words"])
+
+
+def _verdict(
+    question: Question,
+    chosen: Standing,
+    reference: Standing,
+    something: bool,
+    comparisons: Sequence[Mapping[str, Any]],
+    finished: Sequence[Standing],
+    rows: Sequence[Mapping[str, Any]],
+) -> tuple[str, bool]:
+    """What a reader may conclude, and whether a method is a gain over the reference."""
+    n = sum(one["b"] == reference.name for one in comparisons)
+    if not something:
+        return (
+            f"There is nothing to find here: by {question.metric}, none of the {len(finished)} "
+            "contenders can be said to answer better than one that looks at nothing.",
+            False,
+        )
+    against = {one["a"]: one for one in comparisons if one["b"] == reference.name}
+    test = against.get(chosen.name)
+    significant = False
+    if test is None:
+        words = _nothing_better(question, reference, against)
+    elif test["significant"] and test["difference"] > 0:
+        significant = True
+        words = (
+            f"{_capital(chosen.name)} adds {_points(test['difference'])} points of "
+            f"{question.metric} to {_the(reference)} {_doubt(test, n)}, with {_size(chosen)} "
+            f"instead of {_size(reference)}."
+        )
+    elif test["significant"]:
+        words = (
+            f"{_capital(chosen.name)} was chosen by cross-validation, but on the test part it is "
+            f"{_points(-test['difference'])} points of {question.metric} behind "
+            f"{_the(reference)} {_doubt(test, n)}."
+        )
+    elif chosen.trial["size"] < reference.trial["size"]:
+        words = (
+            f"{_capital(chosen.name)} does about as well as {_the(reference)} with "
+            f"{_size(chosen)} instead of {_size(reference)}: "
+            f"{100 * test['difference']:+.1f} points of {question.metric} {_doubt(test, n)}."
+        )
+    else:
+        words = (
+            f"{_capital(chosen.name)} leads in cross-validation, but the test part does not "
+            f"confirm a gain over {_the(reference)}: {100 * test['difference']:+.1f} points of "
+            f"{question.metric} {_doubt(test, n)}."
+        )
+    return " ".join([words, *_asides(question, chosen, finished, rows)]), significant
+
+
+def _nothing_better(
+    question: Question, reference: Standing, against: Mapping[str, Mapping[str, Any]]
+) -> str:
+    gains = [one for one in against.values() if one["significant"] and one["difference"] > 0]
+    start = f"{_capital(_the(reference))} is enough: "
+    if gains:
+        best = gains[0]
+        return (
+            f"{_capital(_the(reference))} was chosen as the simplest that is near the best; on the "
+            f"test part {best['a']} is {_points(best['difference'])} points of {question.metric} "
+            f"ahead of it {_doubt(best, len(against))}."
+        )
+    if not against:
+        return start + "nothing else was compared with it."
+    best = max(against.values(), key=lambda one: one["difference"])
+    return (
+        start + f"no method adds to it beyond chance. The largest difference is that of "
+        f"{best['a']}, {100 * best['difference']:+.1f} points of {question.metric} "
+        f"{_doubt(best, len(against))}."
+    )
+
+
+def _asides(
+    question: Question,
+    chosen: Standing,
+    finished: Sequence[Standing],
+    rows: Sequence[Mapping[str, Any]],
+) -> list[str]:
+    """What is to be said of the other contenders."""
+    said = []
+    value: Callable[[Standing], float] = lambda one: float(one.trial["score"])  # noqa: E731
+    behind = [
+        one
+        for one in finished
+        if one is not chosen
+        and one.contender.role in ("method", "baseline")
+        and value(one) < value(chosen)
+    ]
+    behind.sort(key=value, reverse=True)
+    if behind:
+        told = ", ".join(f"{one.name} {100 * (value(one) - value(chosen)):+.1f}" for one in behind)
+        said.append(f"Behind it on the test part, in points: {told}.")
+    ahead = [
+        one for one in finished if one.contender.role == "method" and value(one) > value(chosen)
+    ]
+    if ahead:
+        told = ", ".join(f"{one.name} {100 * (value(one) - value(chosen)):+.1f}" for one in ahead)
+        said.append(f"Ahead of it on the test part: {told}.")
+    for one in finished:
+        if one.contender.role == "yardstick":
+            said.append(
+                f"{one.name}, for comparison, is at {100 * (value(one) - value(chosen)):+.1f}."
+            )
+    unfinished = [row["name"] for row in rows if row["status"] == "unfinished"]
+    if unfinished:
+        said.append(f"Not compared in the time there was: {', '.join(unfinished)}.")
+    return said
+
+
+def _doubt(test: Mapping[str, Any], n: int) -> str:
+    low, high = (100 * bound for bound in test["interval"])
+    p = test["p_adjusted"]
+    shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    corrected = f" after correction for {n} comparisons" if n > 1 else ""
+    return f"(95 % {low:+.1f} to {high:+.1f}; {shown}{corrected})"
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:.1f}"
+
+
+def _the(one: Standing) -> str:
+    return f"the {one.name}" if one.name.endswith("model") else one.name
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,170 @@
+"""Questions about heads: how answers are judged, who parses, and what is warned of."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from featloom.data.readers import read_conllu
+from featloom.data.sentences import take_sentences
+from featloom.data.table import NominalTable
+from featloom.data.trees import table_of_trees
+from featloom.discover.treebanks import TreeQuestion, _decoder
+from featloom.errors import InputError
+from featloom.learners.parser import DependencyParser
+
+NOUNS, VERBS = ("cat", "dog", "fish", "bird"), ("saw", "bit", "met")
+
+
+def clause(draw: random.Random) -> list[tuple]:
+    """(the) cat saw (the) dog . with the verb as root."""
+    words: list[tuple[str, str, str]] = []
+    for relation in ("nsubj", "obj"):
+        words += [("the", "DET", "det")] * draw.randrange(2)
+        words += [(draw.choice(NOUNS), "NOUN", relation)]
+        words += [(draw.choice(VERBS), "VERB", "root")] if relation == "nsubj" else []
+    words += [(".", "PUNCT", "punct")]
+    verb = 1 + next(place for place, word in enumerate(words) if word[1] == "VERB")
+    heads = {"det": lambda place: place + 1, "root": lambda place: 0}
+    return [
+        (form, form, tag, "_", "_", heads.get(relation, lambda place: verb)(place), relation)
+        for place, (form, tag, relation) in enumerate(words, start=1)
+    ]
+
+
+def treebank(n: int, seed: int = 1, documents: int | None = None) -> NominalTable:
+    draw = random.Random(seed)
+    table = table_of_trees([clause(draw) for _ in range(n)])
+    if documents is None:
+        return table
+    groups = np.repeat(np.arange(n, dtype=np.int32) % documents, np.diff(table.sequence_bounds))
+    return replace(table, groups=groups, group_names=tuple(f"d{j}" for j in range(documents)))
+
+
+@pytest.fixture(scope="module")
+def question() -> TreeQuestion:
+    return TreeQuestion(treebank(60))
+
+
+LEARN, TEST = np.arange(40), np.arange(40, 60)
+NAMES = [one.name for one in TreeQuestion(treebank(3)).contenders()]
+
+
+def contender(question: TreeQuestion, name: str):
+    return next(one for one in question.contenders() if one.name == name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_heads_of_the_tokens_that_were_asked_for(name, question):
+    fitted = contender(question, name).fit(question.take(LEARN), 0, 1)
+    answers = fitted.answers(question.take(TEST))
+    assert answers.dtype == np.int32
+    assert len(answers) == len(question.take(TEST))
+    last = np.split(answers, question.take(TEST).sequence_bounds[1:-1])[-1]
+    np.testing.assert_array_equal(fitted.answers(question.take(TEST[-1:])), last)
+    assert fitted.size > 0
+    assert isinstance(fitted.size_words, str)
+    assert isinstance(fitted.setting, str)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_held_out_and_threads_change_nothing_in_what_is_learned(name, question):
+    fitted = contender(question, name).fit(question.take(LEARN), 2, 1)
+    alone = TreeQuestion(take_sentences(treebank(60), LEARN))
+    again = contender(alone, name).fit(alone.take(LEARN), 2, 3)
+    asked = question.take(TEST)
+    np.testing.assert_array_equal(fitted.answers(asked), again.answers(asked))
+    without = replace(asked, heads=np.zeros(len(asked), dtype=np.int32))
+    np.testing.assert_array_equal(fitted.answers(without), fitted.answers(asked))
+    assert fitted.setting == again.setting
+
+
+def test_counts_give_the_score_that_a_parser_has_by_itself(question):
+    fitted = contender(question, "parser, manual templates").fit(question.take(LEARN[:4]), 0, 1)
+    asked = question.take(TEST)
+    counts = question.counts(TEST, fitted.answers(asked))
+    assert counts.shape == (20, 2)
+    assert question.of_counts(counts.sum(axis=0)) == fitted.model.score(asked)
+    assert fitted.model.relations_
+
+
+def test_chance_hangs_each_word_on_the_commoner_neighbour(question):
+    token = ("a", "a", "X", "_", "_")
+    chain = table_of_trees([[(*token, 0, "root"), (*token, 1, "x"), (*token, 2, "x")]] * 2)
+    fitted = contender(question, "always a neighbour").fit(chain, 0, 1)
+    assert (fitted.setting, fitted.answers(chain).tolist()) == ("the word before", [0, 1, 2] * 2)
+    back = table_of_trees([[(*token, 2, "x"), (*token, 3, "x"), (*token, 0, "root")]] * 2)
+    fitted = contender(question, "always a neighbour").fit(back, 0, 1)
+    assert (fitted.setting, fitted.answers(back).tolist()) == ("the word after", [2, 3, 0] * 2)
+
+
+def test_documents_are_counted_whole_and_punctuation_is_left_out():
+    question = TreeQuestion(treebank(24, documents=6))
+    units = np.arange(24)
+    counts = question.counts(units, question.heads)
+    assert len(counts) == 6
+    assert counts[:, 1].sum() == len(question.table) - 24
+    errors = question.errors(units, question.heads)
+    assert "punct" not in {one["name"] for one in errors["by_class"]}
+    assert all(one["rows"] == one["right"] for one in errors["by_class"] + errors["by_group"])
+    assert len(errors["by_group"]) == 6
+
+
+def test_a_saved_parser_parses_alike(question, tmp_path):
+    fitted = contender(question, "parser, templates from trees").fit(question.take(LEARN), 0, 1)
+    assert fitted.save(tmp_path) == ["model.featloom"]
+    loaded = DependencyParser.load(tmp_path / "model.featloom")
+    asked = question.take(TEST)
+    assert loaded.predict_trees(asked) == fitted.model.predict_trees(asked)
+    (found,) = fitted.findings()
+    assert found.columns[0] == "template"
+    assert found.rows
+
+
+def test_crossing_arcs_are_looked_for_where_there_are_many():
+    token = ("a", "a", "X", "_", "_")
+    crossing = [(*token, head, "x") for head in (3, 4, 0, 3)]
+    assert _decoder(table_of_trees([crossing] * 3)) == "chu-liu-edmonds"
+    assert _decoder(treebank(10)) == "eisner"
+
+
+def test_what_may_mislead_is_told_of(question):
+    twice = TreeQuestion(take_sentences(question.table, np.tile(np.arange(20), 2)))
+    said = "\n".join(twice.warnings(np.arange(20), np.arange(20, 40)))
+    assert "test sentences (100 %) are also among those learned from" in said
+    assert "lemma, upos are taken as they stand" in said
+
+
+def test_every_method_of_the_program_takes_part_or_is_said_not_to(question):
+    assert len(question.left_out()) == 4
+    assert "at random did as well" in contender(question, "parser, templates from trees").idea
+    assert [one.role for one in question.contenders()] == ["chance", "baseline", "method"]
+
+
+def test_the_data_part_tells_sizes(question):
+    part = question.data_part()
+    assert (part["sentences"], part["target"], part["groups"]) == (60, "head", None)
+    assert sum(part["classes"].values()) == part["rows"]
+
+
+def test_sentences_without_heads_are_refused():
+    with pytest.raises(InputError, match="the sentences have no heads"):
+        TreeQuestion(replace(treebank(2), heads=None))
+    with pytest.raises(InputError, match="sentence 0: "):
+        TreeQuestion(replace(treebank(2), heads=np.ones(len(treebank(2)), dtype=np.int32)))
+
+
+def test_on_a_real_treebank_parsers_are_far_above_chance(data_folder):
+    table = read_conllu(data_folder / "pt-bosque" / "ud" / "dev.conll.xz")
+    question = TreeQuestion(take_sentences(table, np.arange(400)))
+    learn, test = np.arange(280), np.arange(280, 400)
+    scores = {}
+    for one in question.contenders():
+        answers = one.fit(question.take(learn), 0, 1).answers(question.take(test))
+        scores[one.role] = question.of_counts(question.counts(test, answers).sum(axis=0))
+    assert scores["chance"] < 0.4
+    assert scores["baseline"] > 0.78
+    assert scores["method"] > scores["baseline"] - 0.03
