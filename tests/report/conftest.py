@@ -1,4 +1,4 @@
-"""A small real result of induction, one of memory-based learning, and hostile ones.
+"""Results of every kind, hostile ones too, and a browser that opens their pages.
 
 The real one asks how the first "c" of an English word sounds (K, S or CH) from the letter before
 it, the second letter after it and the last of the word (the letter right after it would tell all);
@@ -13,10 +13,24 @@ from __future__ import annotations
 
 import itertools
 import math
+import shutil
 from collections import Counter
 
 import numpy as np
 import pytest
+
+from featloom.report.html import report_html
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+ALL_DRAWN = "() => [...document.querySelectorAll('.chart')].every((c) => 'drawn' in c.dataset)"
 
 WORDS = {
     "kitchen": {
@@ -528,3 +542,134 @@ def hostile_trees_result() -> dict:
         ],
     }
     return {"kind": names[0], "trees": trees}
+
+
+@pytest.fixture(scope="session")
+def transfer_result() -> dict:
+    """Senses of verbs: four methods, two of them controls, and what the verb "add" chose."""
+    alone, tested = "linear SVM", {"p": 0.0004, "against": "linear SVM"}
+    methods = [
+        {"name": name, "kind": kind, "protocol": "folds", "value": value, "seconds": 1.5}
+        | {"interval": [value - 0.01, value + 0.01], "features": 12.25}
+        | more
+        for name, kind, value, more in (
+            (alone, "baseline", 0.8738, {}),
+            ("relevance prior + linear SVM", "ours", 0.8903, tested | {"t": 4.25}),
+            ("the same, shuffled", "control", 0.8698, tested | {"t": -2.0}),
+            (
+                "TransFeat",
+                "paper",
+                0.857,
+                tested | {"t": -3.0, "published": 85.75, "setting": "semantic + syntactic"},
+            ),
+        )
+    ]
+    transfer = {
+        "tasks": 50,
+        "rows": 10_547,
+        "features": 17_219,
+        "families": [
+            {"name": "tp", "features": 9000, "rate": 0.004, "selected": 120, "candidates": 30_000},
+            {"name": "dobj", "features": 2000, "rate": 0.031, "selected": 62, "candidates": 2000},
+        ],
+        "methods": methods,
+        "curve": [
+            {"method": alone, "rows": 20, "value": 0.7336, "interval": [0.72, 0.745]},
+            {"method": alone, "rows": None, "value": 0.8738},
+            {"method": "with the prior", "rows": 20, "value": 0.7643},
+            {"method": "with the prior", "rows": None, "value": 0.8903},
+        ],
+        "per_task": [
+            {"name": "add", "rows": 40, "test_rows": 10, "classes": 3, "alone": 0.8, "helped": 0.9},
+            {"name": "ask", "rows": 30, "test_rows": 8, "classes": 2, "alone": 0.5, "helped": 0.75},
+        ],
+        "clusters": [
+            {"name": "cluster 1", "members": ["add.01"], "features": ["dobj_money"]},
+            {"name": "cluster 2", "members": ["ask.01", "tell.01"], "features": ["iobj_me"]},
+        ],
+        "chosen": {
+            "task": "add",
+            "features": [
+                {"name": "dobj_money", "class": "add.02", "saved": 14.44, "cost_before": 16.1}
+                | {"cost_after": 7.3, "vouchers": ["pay", "lend"]},
+                {"name": "tp_day", "class": "add.01", "saved": 18.0, "cost_before": 16.1}
+                | {"cost_after": 16.0, "vouchers": []},
+            ],
+        },
+    }
+    return {"kind": "transfer", "data": {"source": "wsd-verbs"}, "transfer": transfer}
+
+
+@pytest.fixture(scope="session")
+def hostile_transfer_result() -> dict:
+    names, nan = [*HOSTILE_NAMES, ""], float("nan")
+    transfer = {
+        "families": [{"name": name, "rate": 0.5, "selected": -1} for name in names * 5],
+        "methods": [
+            {"name": name, "kind": name, "protocol": name, "value": 0.5, "against": name}
+            | {"setting": name, "t": nan, "p": nan, "interval": [nan, 1.0]}
+            for name in names
+        ],
+        "curve": [{"method": name, "rows": j, "value": 0.5} for j, name in enumerate(names * 3)],
+        "per_task": [{"name": name, "alone": nan, "helped": 1e300} for name in names],
+        "clusters": [{"name": name, "members": names, "features": names} for name in names],
+        "chosen": {
+            "task": names[0],
+            "features": [{"name": n, "class": n, "vouchers": names, "saved": 5} for n in names],
+        },
+    }
+    return {"kind": names[0], "transfer": transfer}
+
+
+@pytest.fixture(scope="session")
+def hostile_names() -> list[str]:
+    """What a name of the data may be, by malice or by accident."""
+    return HOSTILE_NAMES
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture
+def visit(browser, pages, request):
+    """Open the page of a result by its name ("hostile-trees" for ``hostile_trees_result``).
+
+    At the end, nothing may have been said on the console nor asked of a network.
+    """
+    faults: list[str] = []
+    opened = []
+
+    def open_page(name: str, width: int = 1400, scheme: str = "light"):
+        file = pages / f"{name}.html"
+        if not file.exists():
+            result = request.getfixturevalue(f"{name.replace('-', '_')}_result")
+            file.write_text(report_html(result), encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        address = file.as_uri()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        page.on("request", lambda request: request.url == address or faults.append(request.url))
+        page.goto(address)
+        page.wait_for_function(ALL_DRAWN)
+        opened.append(page)
+        return page
+
+    yield open_page
+    for page in opened:
+        page.close()
+    assert faults == []

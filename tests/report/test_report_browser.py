@@ -3,69 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 
 import pytest
 
-from featloom.report.html import report_html
-
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("chromium is not installed", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-]
 PAGES = ["sample", "hostile", "memory", "hostile-memory", "trees", "hostile-trees"]
+PAGES += ["transfer", "hostile-transfer"]
 ALL_DRAWN = "() => [...document.querySelectorAll('.chart')].every((c) => 'drawn' in c.dataset)"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory, request):
-    folder = tmp_path_factory.mktemp("pages")
-    for name in PAGES:
-        result = request.getfixturevalue(f"{name.replace('-', '_')}_result")
-        (folder / f"{name}.html").write_text(report_html(result), encoding="utf-8")
-    return folder
-
-
-@pytest.fixture
-def visit(browser, pages):
-    """Open a page; at the end, nothing may have been said on the console nor asked of a network."""
-    faults: list[str] = []
-    opened = []
-
-    def open_page(name: str, width: int = 1400, scheme: str = "light"):
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        address = (pages / f"{name}.html").as_uri()
-        page.on("console", lambda message: faults.append(message.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("dialog", lambda dialog: faults.append(dialog.message))
-        page.on("request", lambda request: request.url == address or faults.append(request.url))
-        page.goto(address)
-        page.wait_for_function(ALL_DRAWN)
-        opened.append(page)
-        return page
-
-    yield open_page
-    for page in opened:
-        page.close()
-    assert faults == []
 
 
 def shown(page, table: str = "conjunctions") -> list[str]:
@@ -289,5 +232,42 @@ def test_a_long_sentence_scrolls_in_its_own_box(visit):
         "all => all.map((b) => [b.scrollWidth, b.clientWidth])"
     )
     assert any(inside > 2 * outside for inside, outside in widths)
+    assert page.evaluate("document.querySelectorAll('script:not([type])').length") == 2
+    assert page.evaluate("document.querySelectorAll('img, iframe').length") == 0
+
+
+def test_tasks_are_sorted_by_what_they_gain_and_searched_by_name(visit):
+    page = visit("transfer")
+    head = page.locator("#transfer-tasks-table th", has_text="gain")
+    assert shown(page, "transfer-tasks-table") == ["ask", "add"]
+    head.locator("button").click()
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert shown(page, "transfer-tasks-table") == ["add", "ask"]
+    page.locator(".controls[data-table=transfer-tasks-table] input").fill("ad")
+    assert shown(page, "transfer-tasks-table") == ["add"]
+
+
+def test_a_control_is_hollow_on_either_page(visit):
+    page = visit("transfer")
+    look = "all => all.map((dot) => getComputedStyle(dot).fill)"
+    dots = page.locator("#transfer figure").first.locator(".mark-symbol path")
+    for _ in range(2):
+        fills = dots.evaluate_all(look)
+        assert background(page) in fills
+        assert len(set(fills)) > 1
+        page.locator("button.theme").click()
+    page.evaluate("localStorage.clear()")
+
+
+def test_the_links_of_a_transfer_lead_to_its_headings(visit):
+    page = visit("transfer", width=400, scheme="dark")
+    links = page.locator("nav a").evaluate_all("all => all.map((a) => a.hash.slice(1))")
+    assert len(links) > 6
+    assert page.evaluate("all => all.filter((id) => !document.getElementById(id))", links) == []
+
+
+def test_names_of_tasks_that_look_like_scripts_are_only_text(visit):
+    page = visit("hostile-transfer")
     assert page.evaluate("document.querySelectorAll('script:not([type])').length") == 2
     assert page.evaluate("document.querySelectorAll('img, iframe').length") == 0

@@ -25,48 +25,8 @@ def method(name: str, kind: str, value: float, t: float | None = None, **more) -
 
 
 @pytest.fixture
-def part() -> dict:
-    """Senses of verbs: four methods, two of them controls, and what the verb "add" chose."""
-    return {
-        "tasks": 50,
-        "rows": 10_547,
-        "features": 17_219,
-        "families": [
-            {"name": "tp", "features": 9000, "rate": 0.004, "selected": 120, "candidates": 30_000},
-            {"name": "dobj", "features": 2000, "rate": 0.031, "selected": 62, "candidates": 2000},
-        ],
-        "methods": [
-            method(ALONE, "baseline", 0.8738),
-            method("relevance prior + linear SVM", "ours", 0.8903, 4.25),
-            method("the same, shuffled", "control", 0.8698, -2.0),
-            method(
-                "TransFeat", "paper", 0.857, published=85.75, setting="semantic + syntactic", t=-3.0
-            ),
-        ],
-        "curve": [
-            {"method": ALONE, "rows": 20, "value": 0.7336, "interval": [0.72, 0.745]},
-            {"method": ALONE, "rows": None, "value": 0.8738},
-            {"method": "with the prior", "rows": 20, "value": 0.7643},
-            {"method": "with the prior", "rows": None, "value": 0.8903},
-        ],
-        "per_task": [
-            {"name": "add", "rows": 40, "test_rows": 10, "classes": 3, "alone": 0.8, "helped": 0.9},
-            {"name": "ask", "rows": 30, "test_rows": 8, "classes": 2, "alone": 0.5, "helped": 0.75},
-        ],
-        "clusters": [
-            {"name": "cluster 1", "members": ["add.01"], "features": ["dobj_money"]},
-            {"name": "cluster 2", "members": ["ask.01", "tell.01"], "features": ["iobj_me"]},
-        ],
-        "chosen": {
-            "task": "add",
-            "features": [
-                {"name": "dobj_money", "class": "add.02", "saved": 14.44, "cost_before": 16.1}
-                | {"cost_after": 7.3, "vouchers": ["pay", "lend"]},
-                {"name": "tp_day", "class": "add.01", "saved": 18.0, "cost_before": 16.1}
-                | {"cost_after": 16.0, "vouchers": []},
-            ],
-        },
-    }
+def part(transfer_result) -> dict:
+    return transfer_result["transfer"]
 
 
 def summary_of(part: dict) -> dict:

@@ -3,9 +3,9 @@
 Each step can be read and tested alone: a result (``result.json``) is checked against the types
 below, summarised (``summarize.py``; ``memory.py`` for memory-based learning, ``templates.py`` for
 template search, ``trees.py`` for templates grown from trees, ``transfer.py`` for relevance carried
-between tasks), drawn (``figures.py``, the ``…_figures.py``, ``arcs.py``) and set into one HTML file
-that opens without a network (``html.py`` and the files in ``assets/``).  A report reads results and
-never fits anything.
+between tasks, ``discover.py`` for a comparison of every method), drawn (``figures.py``, the
+``…_figures.py``, ``arcs.py``) and set into one HTML file that opens without a network (``html.py``
+and the files in ``assets/``).  A report reads results and never fits anything.
 
 Every part of a result may be missing; the page then leaves out what depends on it.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from featloom.errors import InputError
+from featloom.report.discover_types import Discovered
 from featloom.report.transfer_types import TransferPart
 from featloom.report.tree_types import TreesPart
 from featloom.runs import encode_result
@@ -37,6 +38,7 @@ class Data(msgspec.Struct):
     classes: dict[str, int] = {}
     families: list[Family] = []
     warnings: list[str] = []
+    taken_for: str = ""
 
 
 class Histogram(msgspec.Struct):
@@ -109,7 +111,9 @@ class Comparison(msgspec.Struct):
     difference: float | None = None
     interval: tuple[float | None, float | None] | None = None
     p: float | None = None
+    p_adjusted: float | None = None
     significant: bool | None = None
+    on: str = ""
 
 
 class MemorySetting(msgspec.Struct):
@@ -312,7 +316,7 @@ class TemplatePart(msgspec.Struct):
     experiments: list[TemplateExperiment] = []
 
 
-class Result(msgspec.Struct):
+class Result(Discovered, msgspec.Struct):
     """The parts of ``result.json`` that the page shows."""
 
     kind: str = ""

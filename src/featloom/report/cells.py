@@ -24,8 +24,8 @@ def number(value: float | None, places: int = 0, *, signed: bool = False) -> str
     """
     if value is None or not math.isfinite(value):
         return MISSING
-    smallest = 10.0**-places / 2
-    if value and places and abs(value) < smallest:
+    smallest, largest = 10.0**-places / 2, 1e15
+    if (value and places and abs(value) < smallest) or abs(value) >= largest:
         text = f"{value:+.0e}" if signed else f"{value:.0e}"
     else:
         text = f"{value:+,.{places}f}" if signed else f"{value:,.{places}f}"
@@ -46,19 +46,17 @@ def decimals(values: Sequence[float | None]) -> int:
 def seconds(value: float | None) -> str:
     """A span of time in words.
 
-    >>> seconds(0.0421), seconds(3.25), seconds(125), seconds(7300)
-    ('0.042 s', '3.2 s', '2 min 5 s', '2 h 1 min')
+    >>> seconds(0.0421), seconds(3.25), seconds(125), seconds(600), seconds(7300)
+    ('0.042 s', '3.2 s', '2 min 5 s', '10 min', '2 h 1 min')
     """
     if value is None:
         return MISSING
     if value < 60:
         return f"{value:.{1 if value >= 1 else 3}f} s"
-    minutes = round(value) // 60
-    return (
-        f"{minutes} min {round(value) % 60} s"
-        if minutes < 60
-        else (f"{minutes // 60} h {minutes % 60} min")
-    )
+    minutes, left = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {left} s" if left else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def bars(label: str, counts: Iterable[tuple[str, int | None]], what: str) -> dict[str, Any] | None:
@@ -82,8 +80,9 @@ def column(
     return {"label": visible(label), "number": number, "note": visible(note), "of_data": of_data}
 
 
-def row(*cells: dict[str, Any], domain: bool = False) -> dict[str, Any]:
-    return {"cells": list(cells), "domain": domain}
+def row(*cells: dict[str, Any], domain: bool = False, chosen: bool = False) -> dict[str, Any]:
+    """A line of a table; features of the domain and the chosen line carry a mark."""
+    return {"cells": list(cells), "domain": domain, "chosen": chosen}
 
 
 def cell(text: str, value: float | None = None, *, empty: bool = False) -> dict[str, Any]:
@@ -104,6 +103,62 @@ def interval_cell(interval: tuple[float | None, float | None] | None) -> dict[st
         return text_cell(None)
     low, high = interval
     return cell(f"{number(low, 4)} to {number(high, 4)}", low)
+
+
+def per_cent_cell(share: float | None, places: int = 2) -> dict[str, Any]:
+    return number_cell(None if share is None else 100 * share, places)
+
+
+def per_cent_interval_cell(interval: tuple[float | None, float | None] | None) -> dict[str, Any]:
+    """An interval of shares, in per cent.
+
+    >>> per_cent_interval_cell((0.5, 0.625))["text"], per_cent_interval_cell((None, 1.0))["text"]
+    ('50.00 to 62.50', '–')
+    """
+    low, high = interval or (None, None)
+    if low is None or high is None:
+        return text_cell(None)
+    return cell(f"{number(100 * low, 2)} to {number(100 * high, 2)}", low)
+
+
+def points_cell(points: float | None, *, signed: bool = True) -> dict[str, Any]:
+    """Points to two places: what is smaller is nothing.
+
+    >>> [points_cell(points)["text"] for points in (0.5, -0.001)]
+    ['+0.50', '0.00']
+    """
+    if points is None:
+        return text_cell(None)
+    rounded = round(points, 2) + 0.0
+    return cell(number(rounded, 2, signed=signed and bool(rounded)), points)
+
+
+def share_cell(share: float | None) -> dict[str, Any]:
+    """A share in per cent with a bar as wide."""
+    if share is None:
+        return text_cell(None)
+    return cell(f"{share:.1%}", share) | {"bar": round(min(max(100 * share, 0), 100), 2)}
+
+
+def shortened(text: str, longest: int = 40) -> str:
+    """Text for a place that has no room for more.
+
+    >>> shortened("x" * 50, 5), shortened("short")
+    ('xxxx…', 'short')
+    """
+    shown = visible(text)
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
+
+
+def first_of(entries: Sequence[Any], most: int) -> str:
+    """What is said above a table that does not hold everything.
+
+    >>> first_of(range(1200), 500), first_of([1], 500)
+    ('The first 500 of 1,200.', '')
+    """
+    if len(entries) <= most:
+        return ""
+    return f"The first {number(most)} of {number(len(entries))}."
 
 
 def p_cell(p: float | None) -> dict[str, Any]:

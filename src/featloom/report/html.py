@@ -19,6 +19,7 @@ from typing import Any
 
 from featloom.errors import InputError
 from featloom.report import check_result
+from featloom.report.discover_figures import discover_figures
 from featloom.report.figures import figures
 from featloom.report.summarize import summarize
 from featloom.report.templates_figures import template_figures
@@ -35,6 +36,7 @@ def report_html(result: dict[str, Any]) -> str:
     with _report_packages():
         drawn = [*figures(checked), *template_figures(checked.template_search)]
         drawn += [*tree_figures(checked.trees), *transfer_figures(checked.transfer)]
+        drawn += discover_figures(checked)
         library = drawing_library() if drawn else ""
         template = _template("report.html.jinja")
     scripts = [script for script in (library, _asset("page.js")) if script]

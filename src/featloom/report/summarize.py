@@ -3,7 +3,8 @@
 Each section of the page becomes a small dict of facts and tables, so that the template only has
 to place what it is given.  How a number or a cell is printed stands in ``cells.py``, what the page
 says of memory-based learning in ``memory.py``, of template search in ``templates.py``, of
-templates grown from trees in ``trees.py``, of relevance carried between tasks in ``transfer.py``.
+templates grown from trees in ``trees.py``, of relevance carried between tasks in ``transfer.py``,
+of a comparison of every method in ``discover.py``.
 
 The *lift* of a feature is the share of a class among the rows that have the feature, divided by
 the share of that class among all rows; the table names the class for which it is largest.
@@ -32,6 +33,7 @@ from featloom.report.cells import (
     text_cell,
     without_empty_columns,
 )
+from featloom.report.discover import summarize_discover
 from featloom.report.memory import summarize_memory
 from featloom.report.templates import summarize_templates
 from featloom.report.transfer import summarize_transfer
@@ -52,6 +54,7 @@ def summarize(result: Result) -> dict[str, Any]:
         "facts": _facts(result),
         "classes": bars("class", data.classes.items(), "rows"),
         "families": _families(data.families),
+        "taken_for": visible(data.taken_for).rstrip("."),
         "warnings": [visible(warning) for warning in data.warnings],
         "conjunctions": induction
         and feature_table(induction.conjunctions, classes, totals, induction.score_label),
@@ -67,6 +70,7 @@ def summarize(result: Result) -> dict[str, Any]:
         "templates": summarize_templates(result.template_search),
         "trees": summarize_trees(result.trees),
         "transfer": summarize_transfer(result.transfer),
+        "discover": summarize_discover(result),
         "command": visible(result.command),
         "reproduce": _reproduce(result),
     }

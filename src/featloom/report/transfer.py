@@ -16,12 +16,15 @@ from typing import Any
 
 from featloom.features.display import visible
 from featloom.report.cells import (
-    MISSING,
     cell,
     column,
+    first_of,
     number,
     number_cell,
     p_cell,
+    per_cent_cell,
+    per_cent_interval_cell,
+    points_cell,
     row,
     text_cell,
     without_empty_columns,
@@ -55,14 +58,14 @@ def summarize_transfer(part: TransferPart | None) -> dict[str, Any] | None:
         "methods_note": _methods_note(part.methods),
         "curve": curve_table(part.curve),
         "tasks": task_table(part.per_task),
-        "tasks_note": _first_of(part.per_task, MOST_TASKS),
+        "tasks_note": first_of(part.per_task, MOST_TASKS),
         "clusters": cluster_table(clusters),
-        "clusters_note": _first_of(clusters, MOST_CLUSTERS),
+        "clusters_note": first_of(clusters, MOST_CLUSTERS),
         "families": family_table(part.families),
         "families_note": _families_note(part.families),
         "chosen": chosen_table(part.chosen),
         "chosen_title": _chosen_title(part.chosen),
-        "chosen_note": _first_of(part.chosen.features if part.chosen else [], MOST_CHOSEN),
+        "chosen_note": first_of(part.chosen.features if part.chosen else [], MOST_CHOSEN),
     }
     headings = {
         "methods": ("transfer-methods", "Methods"),
@@ -97,8 +100,8 @@ def method_table(methods: Sequence[TransferMethod]) -> dict[str, Any] | None:
             text_cell(KINDS.get(one.kind, one.kind) or None),
             text_cell(one.setting or None),
             text_cell(_protocol(one) or None if several else None),
-            _per_cent_cell(one.value),
-            _interval_cell(one.interval),
+            per_cent_cell(one.value),
+            per_cent_interval_cell(one.interval),
             number_cell(one.published, 2),
             text_cell(None if alike else one.against or None),
             number_cell(one.t, 2, signed=True),
@@ -128,7 +131,7 @@ def curve_table(curve: Sequence[CurvePoint]) -> dict[str, Any] | None:
     rows = [
         row(
             cell(ALL_ROWS if size == float("inf") else number(size), min(size, 1e300)),
-            *(_per_cent_cell(value.get((size, name))) for name in methods),
+            *(per_cent_cell(value.get((size, name))) for name in methods),
         )
         for size in sizes
     ]
@@ -149,9 +152,9 @@ def task_table(tasks: Sequence[TransferTask]) -> dict[str, Any] | None:
             number_cell(one.rows),
             number_cell(one.test_rows),
             number_cell(one.classes),
-            _per_cent_cell(one.alone),
-            _per_cent_cell(one.helped),
-            _points_cell(_gain(one)),
+            per_cent_cell(one.alone),
+            per_cent_cell(one.helped),
+            points_cell(_gain(one)),
         )
         for one in sorted(tasks, key=lambda one: -(_gain(one) or 0.0))[:MOST_TASKS]
     ]
@@ -187,7 +190,7 @@ def family_table(families: Sequence[TransferFamily]) -> dict[str, Any] | None:
     rows = [
         row(
             text_cell(one.name or "not named"),
-            _per_cent_cell(one.rate),
+            per_cent_cell(one.rate),
             number_cell(one.features),
             number_cell(one.selected),
             number_cell(one.candidates),
@@ -265,19 +268,13 @@ def _families_note(families: Sequence[TransferFamily]) -> str:
         "The rate is the share of its candidates that tasks chose, leaning on the rate of all "
         "features where there are few."
     )
-    return f"{said} {_first_of(families, MOST_FAMILIES)}".strip()
+    return f"{said} {first_of(families, MOST_FAMILIES)}".strip()
 
 
 def _chosen_title(chosen: ChosenPart | None) -> str:
     if chosen is None or not chosen.task:
         return "What one task chose"
     return f"What “{visible(chosen.task)}” chose, and who vouched for it"
-
-
-def _first_of(entries: Sequence[Any], most: int) -> str:
-    if len(entries) <= most:
-        return ""
-    return f"The first {number(most)} of {number(len(entries))}."
 
 
 def _listed(names: Sequence[str]) -> str | None:
@@ -297,22 +294,3 @@ def _gain(task: TransferTask) -> float | None:
     if task.alone is None or task.helped is None:
         return None
     return 100 * (task.helped - task.alone)
-
-
-def _points_cell(points: float | None) -> dict[str, Any]:
-    """Points to two places: what is smaller is nothing."""
-    if points is None:
-        return cell(MISSING, empty=True)
-    rounded = round(points, 2) + 0.0
-    return cell(number(rounded, 2, signed=bool(rounded)), points)
-
-
-def _per_cent_cell(share: float | None) -> dict[str, Any]:
-    return number_cell(None if share is None else 100 * share, 2)
-
-
-def _interval_cell(interval: tuple[float | None, float | None] | None) -> dict[str, Any]:
-    low, high = interval or (None, None)
-    if low is None or high is None:
-        return text_cell(None)
-    return cell(f"{number(100 * low, 2)} to {number(100 * high, 2)}", low)

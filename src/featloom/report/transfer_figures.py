@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from featloom.features.display import visible
+from featloom.report.cells import shortened
 from featloom.report.drawing import (
     ACCENT,
     CIRCLE,
     DIAMOND,
     INK,
     MUTED,
+    OPEN_DIAMOND,
     PAGE,
+    RING,
     Figure,
     LegendEntry,
     loose_scale,
@@ -32,8 +35,6 @@ from featloom.report.transfer_types import (
 )
 
 MOST_BARS, MOST_METHODS, MOST_LINES = 25, 40, 12
-_RING = "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0ZM.55,0A.55,.55,0,1,0,-.55,0A.55,.55,0,1,0,.55,0Z"
-_OPEN_DIAMOND = "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-.6L-.6,0L0,.6L.6,0Z"
 
 
 def transfer_figures(part: TransferPart | None) -> list[Figure]:
@@ -44,7 +45,7 @@ def transfer_figures(part: TransferPart | None) -> list[Figure]:
     protocols = list(dict.fromkeys(one.protocol for one in part.methods))
     for position, protocol in enumerate(protocols):
         same = [one for one in part.methods if one.protocol == protocol]
-        words = _shortened(PROTOCOLS.get(protocol, protocol)) if len(protocols) > 1 else ""
+        words = shortened(PROTOCOLS.get(protocol, protocol)) if len(protocols) > 1 else ""
         found.append(_method_figure(f"transfer-methods-{position}", same, words))
     found += [_curve_figure(part.curve), _family_figure(part.families)]
     return [figure for figure in found if figure]
@@ -99,13 +100,13 @@ def _method_figure(name: str, methods: Sequence[TransferMethod], protocol: str) 
         )
         layers += [interval.encode(x=across("low"), x2="high:Q"), dot.encode(x=across("value"))]
         words = "control" if control else "here, with its interval"
-        legend.append(LegendEntry(words, colour, mark=_RING if control else CIRCLE))
+        legend.append(LegendEntry(words, colour, mark=RING if control else CIRCLE))
     if theirs := [value for value in values if value["published"] is not None]:
         mark = chart(theirs).mark_point(
             shape=DIAMOND, fill=PAGE, stroke=INK, strokeWidth=1.6, size=90, opacity=1, yOffset=8
         )
         layers.append(mark.encode(x=across("published")))
-        legend.append(LegendEntry("published", INK, mark=_OPEN_DIAMOND, line=False))
+        legend.append(LegendEntry("published", INK, mark=OPEN_DIAMOND, line=False))
     label = chart(values).mark_text(
         align="left", color=INK, fontSize=13, yOffset=-10, limit=alt.expr("width")
     )
@@ -235,8 +236,3 @@ def _counts(family: TransferFamily) -> str:
     if family.selected is None or family.candidates is None:
         return ""
     return f" · {family.selected:,} of {family.candidates:,}"
-
-
-def _shortened(name: str, longest: int = 40) -> str:
-    shown = visible(name)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

@@ -25,8 +25,12 @@ from featloom.report.cells import (
     decimals,
     number,
     number_cell,
+    per_cent_cell,
+    per_cent_interval_cell,
+    points_cell,
     row,
     seconds,
+    share_cell,
     text_cell,
     without_empty_columns,
 )
@@ -109,10 +113,10 @@ def template_table(templates: Sequence[TreeTemplate]) -> dict[str, Any] | None:
             _template_cell(one.name),
             number_cell(one.length),
             number_cell(one.gain, gains),
-            _share_cell(one.coverage),
+            share_cell(one.coverage),
             number_cell(one.trees),
             text_cell(words[one.backoff]),
-            _points_cell(one.drop),
+            points_cell(one.drop, signed=False),
         )
         for rank, one in enumerate(ranked(templates)[:MOST_TEMPLATES], start=1)
     ]
@@ -146,11 +150,11 @@ def system_table(systems: Sequence[TreeSystem]) -> dict[str, Any] | None:
             text_cell(one.name or "not named"),
             text_cell(one.data or None if several else None),
             text_cell(None if alike else one.metric or None),
-            _per_cent_cell(one.value),
-            _interval_cell(one.interval),
+            per_cent_cell(one.value),
+            per_cent_interval_cell(one.interval),
             number_cell(one.published, 2),
             number_cell(one.seeds),
-            _per_cent_cell(one.sd),
+            per_cent_cell(one.sd),
             number_cell(one.templates),
             number_cell(one.features),
             number_cell(one.seconds, 1),
@@ -283,29 +287,6 @@ def _template_cell(name: str) -> dict[str, Any]:
     if not name:
         return text_cell(None)
     return cell(visible(name)) | {"parts": [(visible(p), "", "") for p in name.split(" & ")]}
-
-
-def _share_cell(share: float | None) -> dict[str, Any]:
-    if share is None:
-        return text_cell(None)
-    return cell(f"{share:.1%}", share) | {"bar": round(min(max(100 * share, 0), 100), 2)}
-
-
-def _points_cell(points: float | None) -> dict[str, Any]:
-    """Points to two places: what is smaller is nothing."""
-    text = number(None if points is None else round(points, 2) + 0.0, 2)
-    return cell(text, points, empty=points is None)
-
-
-def _per_cent_cell(share: float | None) -> dict[str, Any]:
-    return number_cell(None if share is None else 100 * share, 2)
-
-
-def _interval_cell(interval: tuple[float | None, float | None] | None) -> dict[str, Any]:
-    low, high = interval or (None, None)
-    if low is None or high is None:
-        return text_cell(None)
-    return cell(f"{number(100 * low, 2)} to {number(100 * high, 2)}", low)
 
 
 def _words(name: str) -> str:

@@ -1,4 +1,4 @@
-// Draws the figures, sorts and searches the tables, and switches between light and dark.
+// Draws the figures, sorts and searches the tables, copies code, and switches between light and dark.
 "use strict";
 
 // Storage can be forbidden for pages opened from a disk; the choice then lasts for the visit.
@@ -86,6 +86,22 @@ function setUpSearch(controls) {
   filter();
 }
 
+// Without the right to the clipboard there is no button; the lines can be marked by hand.
+function setUpCopying(button) {
+  if (!navigator.clipboard) return;
+  const code = button.closest(".recipe").querySelector("code");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(code);
+      button.textContent = "Marked";
+    }
+  });
+}
+
 async function draw(chart) {
   const spec = JSON.parse(document.getElementById(chart.dataset.spec).textContent);
   await window.vegaEmbed(chart, spec, {
@@ -98,6 +114,7 @@ async function draw(chart) {
 setUpTheme();
 document.querySelectorAll("table").forEach(setUpSorting);
 document.querySelectorAll(".controls").forEach(setUpSearch);
+document.querySelectorAll("button.copy").forEach(setUpCopying);
 document.querySelectorAll(".chart").forEach((chart) => {
   draw(chart).catch((fault) => { chart.textContent = `This figure cannot be drawn: ${fault.message}`; });
 });
