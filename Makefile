@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-browser lint bench clean clean-kernels
+.PHONY: help demo test test-browser lint bench docs clean clean-kernels
 
 help:
 	@echo "make demo          try it on letter-to-sound data; ends by naming the report"
 	@echo "make test          style, types, import rules and all tests"
 	@echo "make test-browser  open the reports in Chromium"
+	@echo "make docs          build the documentation site in site/"
 	@echo "make bench         measure against the peers; writes benchmarks/results.json"
 	@echo "make clean         remove the virtual environment and caches"
 
@@ -28,6 +29,11 @@ $(VENV)/.bench: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[report,data,dev,bench]'
 	touch $@ $(VENV)/.demo $(VENV)/.dev
 
+$(VENV)/.docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 demo: $(VENV)/.demo
 	$(BIN)/featloom demo
 
@@ -42,14 +48,18 @@ test: lint
 
 test-browser: $(VENV)/.dev
 	@command -v chromium >/dev/null || { echo "install Chromium first, for instance Debian's package chromium"; exit 1; }
-	$(BIN)/python -m pytest tests/report/test_report_browser.py
+	$(BIN)/python -m pytest tests/report -k browser
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html, or: $(BIN)/mkdocs serve"
 
 clean-kernels:
 	find src -name '*.nbi' -delete -o -name '*.nbc' -delete
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
