@@ -2,8 +2,8 @@
 
 All learn from a few units first: that shows what each costs and how it grows.  From this the
 comparison takes the largest part of the data on which what people need most fits into the time;
-then, cheapest first, each contender goes through all folds and the test part.  One whose turn would
-not end in time is passed over, and said to be.
+then, cheapest first, each contender goes through all folds and the test part, and what is there for
+comparison only comes last.  One whose turn would not end in time is passed over, and said to be.
 
 Times come from the results themselves, so whoever replays a journal is led the same way.
 """
@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from featloom.discover.contenders import Contender
+from featloom.discover.contenders import ROLES, Contender
 from featloom.discover.protocol import TEST
 from featloom.search.space import Candidate
 from featloom.search.strategies import Result, RoundByRound
 
 _SMALL, _MEDIUM = 2_000, 8_000  # units of the first trials, at most
 _LEAST = 80  # and at least; fewer tell nothing
-_USABLE = 0.8  # share of the time that is planned with
+_USABLE = 0.95  # share of the time that is planned with
 _TOGETHER = 5.0  # seconds of work that are asked for at once
 _STEEPEST = 1.8
+_TURNS = {"chance": 0, "yardstick": 2}
 
 
 class CheapestFirst(RoundByRound):
@@ -80,8 +81,8 @@ class CheapestFirst(RoundByRound):
                 yield [self._trial(one.name, 0, size) for one in fits]
         self.units = self._comparable()
         waiting = sorted(self.contenders, key=lambda one: self._cost(one.name))
-        # Without these nothing can be said, so they are tried however little time there is.
-        waiting.sort(key=lambda one: one.role != "chance")
+        # Without chance nothing can be said, so it is tried however little time there is.
+        waiting.sort(key=lambda one: _TURNS.get(one.role, 1))
         while waiting:
             together: list[Contender] = []
             planned = 0.0
@@ -160,7 +161,7 @@ class CheapestFirst(RoundByRound):
         units: int | None = None
         while True:
             costs = sorted(
-                (one.role in ("method", "yardstick"), self._cost(one.name, units or size), one.role)
+                (ROLES.index(one.role), self._cost(one.name, units or size), one.role)
                 for one in self.contenders
             )
             left, done = self._left(), 0
