@@ -243,6 +243,8 @@ def show(result: dict[str, Any], page: Path | None, run) -> None:
 
 def _use(found: Discovery, run, source: str) -> list[dict[str, str]]:
     """How to use what was chosen, on the command line and in Python."""
+    from featloom.data.corpora import names_corpus
+
     question = found.question
     folder = "RUN" if run is None else str(run.path)
     said = []
@@ -250,7 +252,9 @@ def _use(found: Discovery, run, source: str) -> list[dict[str, str]]:
         command = f"featloom {_USES[question.kind]} {folder} NEW_FILE"
         said.append({"title": "on the command line", "code": command})
     target = getattr(getattr(question, "data", None), "target", "") or ""
-    arguments = repr(source) + (f", target={target!r}" if question.kind == "table" else "")
+    arguments = repr(source)
+    if question.kind == "table" and not names_corpus(source):
+        arguments += f", target={target!r}"
     said.append(
         {
             "title": "in Python",

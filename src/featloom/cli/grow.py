@@ -135,13 +135,12 @@ def load_parts(
     data: Path, valid: Path | None, test: Path | None, *, target: str | None, seed: int, **how: Any
 ) -> GrowthParts:
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
-    import os
 
-    from featloom.data.corpora import corpora
+    from featloom.data.corpora import names_corpus
     from featloom.errors import InputError
     from featloom.methods.tree_templates.parts import growth_parts
 
-    if not os.path.exists(data) and str(data) in {corpus.name for corpus in corpora()}:
+    if names_corpus(data):
         trees = target == HEAD
         given = {"target": None if trees else target, "valid": valid, "test": test, **how}
         for name, value in given.items():

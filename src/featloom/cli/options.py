@@ -54,7 +54,7 @@ def load(
     on_bad_row: str = "raise",
 ) -> NominalTable | FeatureMatrix:
     """Read what DATA names: a file, a folder, or one of the named corpora."""
-    from featloom.data.corpora import corpora
+    from featloom.data.corpora import names_corpus
     from featloom.errors import ReadError
 
     name = str(data)
@@ -62,12 +62,11 @@ def load(
     skip = None if on_bad_row == "raise" else on_bad_row
     chosen = {"target": target, "groups": groups, "on_bad_row": skip}
     given = {option: value for option, value in chosen.items() if value is not None}
-    if not os.path.exists(name):
-        if name in {corpus.name for corpus in corpora()}:
-            return _load_corpus(name, given)
-        if data.name == name and not data.suffix:
-            message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
-            raise ReadError(message, file=name)
+    if names_corpus(data):
+        return _load_corpus(name, given)
+    if not os.path.exists(name) and data.name == name and not data.suffix:
+        message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
+        raise ReadError(message, file=name)
     from featloom.data.readers import read
 
     return read(data, **given)

@@ -6,7 +6,6 @@ that the model does without may be absent.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +21,11 @@ def read_blocks(
     data: Path, predictor: Predictor, on_bad_row: str
 ) -> Iterator[NominalTable | FeatureMatrix]:
     """The rows of a file in blocks, where its reader can; else, and of a corpus, all in one."""
-    from featloom.data.corpora import corpora
+    from featloom.data.corpora import names_corpus
     from featloom.data.readers import format_of, read
     from featloom.data.readers.tables import read_table_blocks
 
-    if not os.path.exists(data) and str(data) in {corpus.name for corpus in corpora()}:
+    if names_corpus(data):
         yield aligned(_corpus(str(data)), predictor)
         return
     how: dict[str, Any] = {"on_bad_row": on_bad_row} if on_bad_row != "raise" else {}

@@ -114,13 +114,12 @@ def load_parts(
     data: Path, valid: Path | None, test: Path | None, *, seed: int, **how: Any
 ) -> SentenceParts:
     """The sentences to search on and to report on: a corpus's, files, or a split."""
-    import os
 
-    from featloom.data.corpora import corpora
+    from featloom.data.corpora import names_corpus
     from featloom.errors import InputError
     from featloom.methods.template_search.parts import sentence_parts
 
-    if not os.path.exists(data) and str(data) in {corpus.name for corpus in corpora()}:
+    if names_corpus(data):
         for name, given in {"valid": valid, "test": test, **how}.items():
             if given is not None and given != "raise":
                 raise InputError(

@@ -105,6 +105,15 @@ def corpora() -> tuple[Corpus, ...]:
     )
 
 
+def names_corpus(data: str | os.PathLike[str]) -> bool:
+    """Whether a corpus is meant: there is one of that name, and no file.
+
+    >>> names_corpus("letter-to-sound"), names_corpus("letters.csv")
+    (True, False)
+    """
+    return not os.path.exists(data) and str(data) in {entry.name for entry in corpora()}
+
+
 def corpus(name: str) -> Corpus:
     """The corpus of that name."""
     for entry in corpora():

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.kernels.rows import families_that_repeat
+from featloom.kernels.rows import families_that_repeat, rows_of_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,7 @@ class FeatureMatrix:
             groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
         sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        known = table.codes > 0
-        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
-        indices = (table.codes + (starts[:-1] - 1))[known].astype(np.int32)
+        indptr, indices = rows_of_codes(table.codes, starts)
         names = [
             f"{column}={value}"
             for column, vocabulary in zip(table.columns, table.vocabularies, strict=True)

@@ -165,8 +165,12 @@ def _read(data: Any, target: str | None, groups: str | None):
     if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
         return data
     if isinstance(data, str | os.PathLike):
+        from featloom.data.corpora import names_corpus
         from featloom.data.readers import read
+        from featloom.data.tasks.ready import load
 
+        if names_corpus(data):
+            return load(str(data))
         given = {"target": target, "groups": groups}
         return read(data, **{name: value for name, value in given.items() if value is not None})
     return _of_frame(data, target, groups)

@@ -40,7 +40,7 @@ def read_parquet(
     """
     name = os.fspath(path)
     bad_rows = BadRows(name, on_bad_row)
-    names = _column_names(name)
+    names = column_names(name)
     layout = Layout(names, target, columns, groups, name, require_labels)
     codes_of: dict[int, Column] = {}
     for j in layout.columns():
@@ -72,16 +72,16 @@ def read_parquet_blocks(
     import polars as pl
 
     name = os.fspath(path)
-    names = _column_names(name)
+    names = column_names(name)
     layout = Layout(names, target, None, None, name, require_labels=False)
     wanted = [names[j] for j in layout.columns()]
     # By number, since a name may look like a pattern.
     lazy = pl.scan_parquet(name, glob=False).select(pl.nth(*layout.columns()))
-    n_rows = int(_guarded(name, lambda: lazy.select(pl.len()).collect()).item())
+    n_rows = int(guarded(name, lambda: lazy.select(pl.len()).collect()).item())
     if not n_rows:
         raise ReadError("no rows", file=name)
     for first in range(0, n_rows, _BLOCK):
-        frame = _guarded(name, lazy.slice(first, _BLOCK).collect)
+        frame = guarded(name, lazy.slice(first, _BLOCK).collect)
         columns = {column: encode(text_of(frame[column], column, missing)) for column in wanted}
         codes_of = {j: columns[names[j]] for j in layout.columns()}
         usable = np.ones(len(frame), dtype=bool)
@@ -115,7 +115,8 @@ def _assembled(
     return NominalTable(feature_names, codes, tuple(vocabularies), source=name, **structure)
 
 
-def _column_names(name: str) -> list[str]:
+def column_names(name: str) -> list[str]:
+    """The columns of a file; one that is no Parquet file is refused."""
     with ExitStack() as stack:
         stream = open_bytes(name, stack)
         start = stream.read(4)
@@ -127,17 +128,18 @@ def _column_names(name: str) -> list[str]:
             raise ReadError("this is not a Parquet file, or it is cut short", file=name)
     import polars as pl
 
-    return list(_guarded(name, lambda: pl.read_parquet_schema(name)))
+    return list(guarded(name, lambda: pl.read_parquet_schema(name)))
 
 
 def _column(name: str, column: str, missing: Collection[str]) -> Column:
     import polars as pl
 
-    series = _guarded(name, lambda: pl.read_parquet(name, columns=[column])).to_series()
+    series = guarded(name, lambda: pl.read_parquet(name, columns=[column])).to_series()
     return encode(text_of(series, column, missing))
 
 
-def _guarded(name: str, read):
+def guarded(name: str, read):
+    """What ``read()`` gives; damage is told as a fault of the file."""
     import polars as pl
 
     try:
