@@ -8,7 +8,19 @@ everything that applies to it (see :mod:`featloom.discover.contenders` for what 
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 from featloom.discover.discovery import Discovery
 from featloom.discover.front import discover
 
 __all__ = ["Discovery", "discover"]
+
+
+class _Command(ModuleType):
+    """The function and the folder have one name in ``featloom``, and Python gives the folder."""
+
+    __call__ = staticmethod(discover)
+
+
+sys.modules[__name__].__class__ = _Command

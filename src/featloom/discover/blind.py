@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from sklearn.dummy import DummyClassifier
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.learners.feature_inputs import InputReader
@@ -24,19 +23,18 @@ class SameAnswer(ClassifierMixin, BaseEstimator):
     ['S']
     """
 
-    def __init__(self, *, strategy="most_frequent", constant=None):
-        self.strategy = strategy
+    def __init__(self, *, constant=None):
         self.constant = constant
 
     def fit(self, X, y):
         self.n_features_in_ = 0
-        self._dummy = DummyClassifier(strategy=self.strategy, constant=self.constant)
-        self._dummy.fit(np.zeros((len(y), 1)), np.asarray(y))
-        self.classes_ = self._dummy.classes_
+        self.classes_, rows = np.unique(np.asarray(y), return_counts=True)
+        # One that is named is answered even where no row to learn from has it.
+        self.answer_ = self.classes_[rows.argmax()] if self.constant is None else self.constant
         return self
 
     def predict(self, X) -> np.ndarray:
-        return self._dummy.predict(np.zeros((len(X), 1)))
+        return np.full(len(X), self.answer_)
 
 
 class Codes(TransformerMixin, BaseEstimator):
@@ -66,6 +64,8 @@ def boosted_trees(
         def fit(self, X, y, *given, **options):
             if categorical:
                 options["categorical_feature"] = list(range(X.shape[1]))
+                # By default it looks at no value of fewer than 100 rows: in small data, at none.
+                self.set_params(min_data_per_group=int(np.clip(X.shape[0] // 200, 5, 100)))
             super().fit(X, y, *given, **options)
             trees = self.booster_.dump_model(num_iteration=-1)["tree_info"]
             self.n_leaves_ = sum(tree["num_leaves"] for tree in trees)

@@ -82,6 +82,8 @@ class Contender:
     idea : what it does, in a line.
     fit : (data, seed, threads) → :class:`Fitted`; tunes itself inside the data it is given.
     cost : a first guess of its seconds beside the others', for the order in which they are tried.
+    sampled : of more units than this it looks at a sample where it works hardest, so that its time
+        levels off; None: it never does.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Contender:
     idea: str
     fit: Callable[[Any, int, int], Fitted]
     cost: float = 1.0
+    sampled: int | None = None
 
 
 class Question(ABC):
@@ -100,12 +103,14 @@ class Question(ABC):
     words : what the data were taken for, in a sentence.
     metric : name of what answers are judged by.
     unit : what is held out and dealt into folds: "rows", "sentences".
+    enough : units of which fewer say little in a comparison, if more can be had.
     """
 
     kind: str
     words: str
     metric: str
     unit: str = "rows"
+    enough: int = 2_000
 
     @abstractmethod
     def __len__(self) -> int:

@@ -25,6 +25,7 @@ from featloom.search.workers import number_of_workers
 FOLDS = 5
 VERSION = 1  # of what a trial computes
 _FOR_TRIALS = 0.88  # of the time; the rest is for learning from all the data
+_FOR_ALL = 0.98
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
 
@@ -37,6 +38,7 @@ class Discovery:
     significant : whether a method is better than the best baseline, beyond chance.
     leaderboard : a row for each contender, best first.
     chosen : name of the contender that was chosen.
+    features : what the chosen model looks at, by name.
     folds : (learned, judged) row numbers of the cross-validation, over ``learn_rows``.
     learn_rows, test_rows : rows (or sentences) of the data.
     result : all of it, as ``result.json`` has it.
@@ -71,6 +73,23 @@ class Discovery:
     @property
     def chosen(self) -> str | None:
         return self.found.chosen
+
+    @property
+    def features(self) -> list[str]:
+        """What the chosen model looks at, by name.
+
+        The features of a linear model, the columns that a memory compares, the templates of a
+        tagger or parser; nothing where the best answer looks at nothing.
+        """
+        model = self.pipeline()
+        first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
+        if hasattr(first, "get_feature_names_out"):
+            return [str(name) for name in first.get_feature_names_out()]
+        memory = getattr(last, "best_estimator_", last)
+        if hasattr(memory, "modes_"):
+            modes = zip(memory._reader.table.columns, memory.modes_, strict=True)
+            return [name for name, mode in modes if mode != "ignore"]
+        return [str(template) for template in getattr(model, "templates_", ())]
 
     def pipeline(self) -> Any:
         """The model that was chosen, fitted on all the data.
@@ -164,14 +183,15 @@ def compare_all(
     workers = number_of_workers(jobs)
     schedule = CheapestFirst(
         contenders, n_learn=len(protocol.learn), n_folds=protocol.n_folds, seconds=for_trials,
-        workers=workers,
+        workers=workers, enough=question.enough,
     )  # fmt: skip
     trials = Trials(question, protocol, names_of(contenders))
     limits = Budget(seconds=for_trials, hard=for_trials is not None)
+    # Neither the time nor the number of workers changes what a trial finds: a run may be given
+    # more time, or go on where there are other cores.
     description = {
         "method": "discover", "version": VERSION, "kind": question.kind, "folds": protocol.n_folds,
-        "seed": seed, "contenders": [one.name for one in contenders], "workers": workers,
-        "metric": question.metric, "seconds": for_trials,
+        "seed": seed, "contenders": [one.name for one in contenders], "metric": question.metric,
     }  # fmt: skip
 
     def told(found: Found, history: History, fitted: Fitted | None, stopped: str) -> Discovery:
@@ -198,8 +218,13 @@ def compare_all(
         asked = "" if seconds is None else f" of {seconds:g} s"
         raise InputError(f"the budget{asked} was too small for anything; give it more time")
     watch.say(f"{found.chosen} learns from all the data")
-    left = None if seconds is None else max(0.0, 1.05 * seconds - (monotonic() - begun))
-    fitted = _refitted(question, found, contenders, history, left, seed, workers)
+    left = None if seconds is None else max(0.0, _FOR_ALL * seconds - (monotonic() - begun))
+    try:
+        fitted = _refitted(question, found, contenders, history, left, seed, workers)
+    except KeyboardInterrupt:
+        broken_off = Interrupted(history)
+        broken_off.discovery = told(found, history, None, "interrupted")  # type: ignore[attr-defined]
+        raise broken_off from None
     return told(found, history, fitted, history.stopped)
 
 

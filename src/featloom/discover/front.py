@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable, joined
 from featloom.discover.contenders import Question
 from featloom.discover.discovery import Discovery, Watch, compare_all
-from featloom.discover.looks import check_target, without_idle_columns
+from featloom.discover.looks import check_target, in_ranges, without_idle_columns
+from featloom.discover.reading import read_data, share_to_read
 from featloom.errors import InputError
 from featloom.methods.transfer.parts import TaskRows
 from featloom.search import Budget, fingerprint
@@ -35,6 +35,8 @@ def discover(
     task: str | None = None,
     test: Any = None,
     positive: str | None = None,
+    bins: int | None = None,
+    sample: float | None = None,
     budget: Budget | str | None = "10m",
     only: Sequence[str] | None = None,
     folder: str | os.PathLike | None = None,
@@ -53,6 +55,8 @@ def discover(
     task : column that names the task of a row, for many small tables in one.
     test : rows to report on, in any form that ``data`` can have; None: a fifth is held out.
     positive : class whose F1 counts; default the rarer of two, accuracy with more.
+    bins : ranges of about as many rows each to cut a target of numbers into.
+    sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
     budget : time for all of it, such as "10m"; None: as long as it takes.
     only : contenders to try; None: all that apply.
     folder : where what is finished is kept, so that a run that was stopped can go on.
@@ -61,7 +65,7 @@ def discover(
     Examples
     --------
     >>> rows = [[a, b, c] for a in "ckgs" for b in "aeiou" for c in "uvwxyz"] * 2
-    >>> sounds = ["S" if b in "ei" else a for a, b, c in rows]
+    >>> sounds = ["S" if (a in "cg") == (b in "ei") else "K" for a, b, c in rows]
     >>> import numpy as np
     >>> table = NominalTable.from_columns(
     ...     dict(zip(["letter", "next", "after"], np.array(rows).T.tolist())), labels=sounds)
@@ -69,11 +73,14 @@ def discover(
     >>> found.chosen
     'induction'
     >>> found.pipeline().predict([["c", "e", "z"], ["c", "a", "z"]]).tolist()
-    ['S', 'c']
+    ['S', 'K']
     """
+    share, noticed = share_to_read(data, sample, columns=(target, groups))
+    data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
     question, is_test, warnings = ask(
-        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive
+        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive, bins=bins
     )
+    warnings = [*noticed, *warnings]
     journal = None
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -93,12 +100,15 @@ def ask(
     task: str | None = None,
     test: Any = None,
     positive: str | None = None,
+    bins: int | None = None,
 ) -> tuple[Question, np.ndarray | None, list[str]]:
     """The question that data ask, which units are in a given test part, and what was noticed."""
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind is {kind!r}; it can be {', '.join(KINDS)}")
-    read = _read(data, target, groups)
+    read = read_data(data, target, groups, numbers=bins is not None)
     kind = kind or kind_of(read, task)
+    if bins is not None and kind != "table":
+        raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
         from featloom.discover.many_tasks import TaskQuestion, task_rows
 
@@ -107,14 +117,19 @@ def ask(
         return TaskQuestion(rows), None, []
     if isinstance(read, TaskRows):
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
-    read, is_test = _joined(read, None if test is None else _read(test, target, groups))
+    if test is not None:
+        test = read_data(test, target, groups, numbers=bins is not None)
+    read, is_test = _joined(read, test)
     if kind in ("sequence", "trees"):
         return _of_sentences(read, kind), _sentences_of(read, is_test), []
     if isinstance(read, NominalTable) and read.sequence_bounds is not None and read.groups is None:
         read = _sentences_as_groups(read)
     _check_classes(read)
-    check_target(read)
+    if bins is not None:
+        read = in_ranges(read, bins, is_test)
+    said_of_target = check_target(read)
     read, is_test, warnings = _with_classes(read, is_test)
+    warnings += said_of_target
     if isinstance(read, NominalTable):
         read, said = without_idle_columns(read)
         warnings += said
@@ -159,43 +174,6 @@ def marks_of(question: Question, is_test: np.ndarray | None) -> str:
         if one is not None
     ]  # fmt: skip
     return fingerprint(*arrays, list(matrix.classes), *extra)
-
-
-def _read(data: Any, target: str | None, groups: str | None):
-    if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
-        return data
-    if isinstance(data, str | os.PathLike):
-        from featloom.data.corpora import names_corpus
-        from featloom.data.readers import read
-        from featloom.data.tasks.ready import load
-
-        if names_corpus(data):
-            return load(str(data))
-        given = {"target": target, "groups": groups}
-        return read(data, **{name: value for name, value in given.items() if value is not None})
-    return _of_frame(data, target, groups)
-
-
-def _of_frame(data: Any, target: str | None, groups: str | None) -> NominalTable:
-    """A DataFrame's columns; one of them is the class, another may be the document."""
-    import narwhals as nw
-
-    from featloom.data.frames import table_from_frame
-
-    frame = nw.from_native(data, eager_only=True)
-    for name in (target, groups):
-        if name is not None and name not in frame.columns:
-            raise InputError(f"no column {name!r}; there are {', '.join(frame.columns)}")
-    if target is None:
-        raise InputError(
-            f"name the column that holds the classes by target: {', '.join(frame.columns)}"
-        )
-    rest = frame.drop([name for name in (target, groups) if name is not None]).to_native()
-    table = table_from_frame(rest, frame[target].to_list(), target=target)
-    if groups is None:
-        return table
-    codes, names = encode([str(one) for one in frame[groups].to_list()])
-    return replace(table, groups=codes - np.int32(1), group_names=names)
 
 
 def _check_classes(data: NominalTable | FeatureMatrix) -> None:

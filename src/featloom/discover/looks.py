@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,30 +23,77 @@ _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4
 _MOST_TOLD = 5
 
 
-def check_target(data: NominalTable | FeatureMatrix) -> None:
-    """Refuse a target that no method here can answer, and say what to do."""
+def check_target(data: NominalTable | FeatureMatrix) -> list[str]:
+    """Refuse a target that no method here can answer, and say what to do; what is odd is told."""
     name = data.target or "the target"
     if data.labels is None or not len(data):
         raise InputError("there are no rows with classes")
     labels = data.labels[data.labels >= 0]
     present = np.unique(labels)
     if len(present) < 2:
-        only = f"; all rows are {data.classes[present[0]]!r}" if len(present) else ""
+        only = f"; all rows are {str(data.classes[present[0]])!r}" if len(present) else ""
         raise InputError(f"{name!r} has fewer than two classes{only}")
-    names = [data.classes[code] for code in present]
+    names = [str(data.classes[code]) for code in present]
     if len(names) > _MANY_NUMBERS and _share_of_numbers(names) == 1.0:
+        ranges = "--bins 4 (bins=4 in Python) makes four ranges of it"
         fractions = any(not re.fullmatch(r"[+-]?\d+", one) for one in names)
         if fractions or len(names) > 0.2 * len(labels):
             raise InputError(
                 f"{name!r} holds {len(names):,} different numbers in {len(labels):,} rows; only "
-                "classes can be predicted, so cut it into ranges first, for instance "
-                f"polars.col({name!r}).qcut(4)"
+                f"classes can be predicted, and {ranges}"
             )
+        return [f"each of the {len(names):,} numbers of {name!r} is taken as a class; {ranges}"]
     if len(names) > 0.5 * len(labels):
         raise InputError(
             f"{name!r} holds {len(names):,} different values in {len(labels):,} rows; a class "
             "must have several rows to be learned from"
         )
+    return []
+
+
+def in_ranges(
+    data: NominalTable | FeatureMatrix, n: int, is_test: np.ndarray | None = None
+) -> NominalTable | FeatureMatrix:
+    """Classes that are numbers, cut into so many ranges that hold about as many rows each.
+
+    The target is named anew, for rows to come have numbers in its column and no ranges.
+
+    Parameters
+    ----------
+    is_test : rows that have no say in where the cuts are; or None.
+
+    Examples
+    --------
+    >>> ages = NominalTable.from_columns({"x": list("abcd")}, labels=["7", "30", "31", "8"],
+    ...     target="age")
+    >>> found = in_ranges(ages, 2)
+    >>> found.classes, found.labels.tolist(), found.target
+    (('up to 19', 'above 19'), [0, 1, 1, 0], 'age in 2 ranges')
+    """
+    if n < 2:
+        raise InputError(f"bins is {n}; two ranges are the fewest that can be told apart")
+    assert data.labels is not None
+    name = data.target or "the target"
+    for value in data.classes:
+        if not _is_number(str(value)):
+            raise InputError(f"{name!r} holds {str(value)!r}, and ranges are made of numbers")
+    has = data.labels >= 0
+    numbers = np.array([float(str(value)) for value in data.classes])[data.labels]
+    learned = has if is_test is None else has & ~is_test
+    if not learned.any():
+        raise InputError(f"{name!r} holds no numbers")
+    cuts = np.unique(np.quantile(numbers[learned], np.arange(1, n) / n))
+    cuts = cuts[cuts < numbers[learned].max()]
+    if not len(cuts):
+        raise InputError(f"{name!r} holds one number only, or one in most rows; no range is left")
+    texts = [f"{cut:.6g}" for cut in cuts]
+    classes = [f"up to {texts[0]}"]
+    classes += [f"{low} to {high}" for low, high in pairwise(texts)]
+    classes.append(f"above {texts[-1]}")
+    labels = np.where(has, np.searchsorted(cuts, numbers, side="left"), -1).astype(np.int32)
+    return replace(
+        data, labels=labels, classes=tuple(classes), target=f"{name} in {len(classes)} ranges"
+    )
 
 
 def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
@@ -58,11 +106,7 @@ def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
         if values + (sizes[0] > 0) < 2:
             said.append(f"column {name!r} has one value in all rows and is left out")
         elif len(codes) >= 50 and values > _UNIQUE * len(codes):
-            kind = "dates" if _are_dates(table.vocabularies[j]) else "values"
-            said.append(
-                f"column {name!r} has {values:,} different {kind} in {len(codes):,} rows, as an id "
-                "has, and is left out"
-            )
+            said.append(f"column {name!r} has {_own_values(table, j, values)}")
         else:
             kept.append(j)
     if not kept:
@@ -75,6 +119,20 @@ def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
         codes=np.asfortranarray(table.codes[:, kept]),
         vocabularies=tuple(table.vocabularies[j] for j in kept),
     ), said
+
+
+def _own_values(table: NominalTable, j: int, n_values: int) -> str:
+    """Of a column in which nearly every row has a value of its own, what is said."""
+    name, values = table.columns[j], table.vocabularies[j]
+    of = f"in {len(table):,} rows"
+    if _are_dates(values):
+        return f"{n_values:,} different dates {of} and is left out; month or weekday may help"
+    if _share_of_numbers(values) > 0.95 and any("." in value for value in values[:200]):
+        return (
+            f"{n_values:,} different numbers {of} and is left out; ranges may help, for instance "
+            f"polars.col({name!r}).qcut(8)"
+        )
+    return f"{n_values:,} different values {of}, as an id has, and is left out"
 
 
 def table_warnings(

@@ -9,6 +9,7 @@ a few units first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -22,7 +23,7 @@ from featloom.formats.packing import packed
 
 TEST = "test"
 HELD_OUT = 5  # one part in so many
-_MOST_JUDGED = 20_000  # units of a fold that are answered
+_MOST_JUDGED, _MOST_TESTED = 20_000, 50_000  # units of a fold and of the test part, answered
 _WARM_UP = 60
 
 
@@ -80,6 +81,9 @@ def make_protocol(
         parts = _dealt(strata, groups, HELD_OUT, seed)
         test, learn = units[parts == 0], units[parts != 0]
         words = f"a fifth of the {question.unit}{whole} held out as test part"
+    if len(test) > _MOST_TESTED:
+        test = _drawn(test, _MOST_TESTED, seed)
+        words += f", {_MOST_TESTED:,} of it drawn"
     _check(question, learn, test)
     inside = None if groups is None else groups[learn]
     most = len(learn) if inside is None else len(np.unique(inside))
@@ -113,11 +117,13 @@ class Trials:
             asked = perf_counter()
             answers = fitted.answers(self.question.take(judged))
             predict_s = perf_counter() - asked
-        except InputError as error:
-            # A method that cannot do with so little says so; the others go on.
+        except Exception as error:
+            # A method that cannot do with such data says so, or fails; the others go on.
+            said = isinstance(error, InputError)
+            fault = str(error) if said else f"it failed: {type(error).__name__}: {error}"
             return {
                 "score": float("-inf"),
-                "fault": str(error),
+                "fault": fault.splitlines()[0],
                 "spent_s": perf_counter() - begun,
             }
         counts = self.question.counts(judged, answers)
@@ -140,10 +146,9 @@ class Trials:
             return
         self._warm.add(contender.name)
         few = self.question.take(learned[:_WARM_UP])
-        try:
+        # So few units may have one class; what is at fault with all of them, the trial finds.
+        with suppress(Exception):
             contender.fit(few, self.protocol.seed, 1).answers(few)
-        except InputError:
-            return  # so few units may have one class
 
 
 def _dealt(strata: np.ndarray, groups: np.ndarray | None, n_parts: int, seed: int) -> np.ndarray:

@@ -37,8 +37,8 @@ class Recipe:
     Parameters
     ----------
     build : (setting, seed, threads) → Pipeline of features and a classifier, or of one classifier.
-    features : settings of the features, each tried with all ``strengths``.
-    strengths : settings of the classifier.
+    features : settings of the features, tried with a classifier in the middle of its range.
+    classifier : settings of the classifier, tried on the features that did best.
     made_of : what ``size`` counts.
     """
 
@@ -54,19 +54,30 @@ class Recipe:
     found: Callable[[Any, int], list[Finding]] = lambda *_: []
     keep: Callable[[Any, Path], list[str]] = lambda *_: []
 
-    def choices(self, data: Rows) -> list[Setting]:
-        """Every setting, those with the same features side by side."""
-        grid = {**self.features, **self.classifier}
-        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    @property
+    def of_features(self) -> list[Setting]:
+        """Every setting of the features."""
+        return _all_of(self.features)
 
-    def features_key(self, setting: Setting) -> tuple:
-        return tuple(setting[name] for name in self.features)
+    @property
+    def of_classifier(self) -> list[Setting]:
+        """Every setting of the classifier."""
+        return _all_of(self.classifier)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return len(self.of_features) * len(self.of_classifier) > 1
 
     def findings(self, model: Any, most: int) -> list[Finding]:
         return self.found(model, most)
 
     def save(self, model: Any, folder: Path) -> list[str]:
         return self.keep(model, folder)
+
+
+def _all_of(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[str, str]]:
@@ -109,18 +120,18 @@ def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[
 
 def _chance(objective: Objective, data: Rows) -> Recipe:
     if objective.positive is None:
-        name, how = "most frequent class", {"strategy": "most_frequent"}
+        name, constant = "most frequent class", None
     else:
         # No other answer that looks at nothing has a higher F1.
-        positive = str(data.classes[objective.positive])
-        name, how = f"always {positive}", {"strategy": "constant", "constant": positive}
+        constant = str(data.classes[objective.positive])
+        name = f"always {constant}"
 
     def build(setting: Setting, seed: int, threads: int):
         from sklearn.pipeline import Pipeline
 
         from featloom.discover.blind import SameAnswer
 
-        return Pipeline([("answer", SameAnswer(**how))])
+        return Pipeline([("answer", SameAnswer(constant=constant))])
 
     idea = "the same answer whatever the row"
     return Recipe(name, "chance", idea, build, lambda _: 0, cost=0.0)

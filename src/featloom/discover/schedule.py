@@ -25,6 +25,7 @@ _LEAST = 80  # and at least; fewer tell nothing
 _USABLE = 0.95  # share of the time that is planned with
 _TOGETHER = 5.0  # seconds of work that are asked for at once
 _STEEPEST = 1.8
+_LEVELLED = 0.5  # power of the units by which the time of those grows who look at a sample
 _TURNS = {"chance": 0, "yardstick": 2}
 
 
@@ -38,6 +39,7 @@ class CheapestFirst(RoundByRound):
     n_folds : of the comparison.
     seconds : that the trials may take; None: as long as they take.
     workers : trials side by side.
+    enough : units that a comparison should learn from at least, if there are so many.
 
     Attributes
     ----------
@@ -53,15 +55,17 @@ class CheapestFirst(RoundByRound):
         n_folds: int,
         seconds: float | None,
         workers: int,
+        enough: int = _SMALL,
     ):
         super().__init__()
         self.contenders = contenders
         self.n_learn, self.n_folds = n_learn, n_folds
-        self.seconds, self.workers = seconds, workers
+        self.seconds, self.workers, self.enough = seconds, workers, enough
         self.units: int | None = None
         self.passed_over: dict[str, str] = {}
         self.spent = 0.0
         self._seen: dict[str, list[tuple[int, float]]] = {one.name: [] for one in contenders}
+        self._sampled = {one.name: one.sampled or np.inf for one in contenders}
 
     def tell(self, candidate: Candidate, result: Result) -> None:
         assert isinstance(result, Mapping)
@@ -138,7 +142,9 @@ class CheapestFirst(RoundByRound):
         steepness = 1.1
         if most > 1.5 * least and before > 0.05:
             steepness = float(np.log(took / before) / np.log(most / least))
-        return took * (units / most) ** float(np.clip(steepness, 1.0, _STEEPEST))
+        knee = min(units, max(most, self._sampled[name]))
+        upto = took * (knee / most) ** float(np.clip(steepness, 1.0, _STEEPEST))
+        return upto * (units / knee) ** _LEVELLED
 
     def _cost(self, name: str, units: int | None = None) -> float:
         """What all trials of a contender are expected to take."""
@@ -169,7 +175,7 @@ class CheapestFirst(RoundByRound):
                 if cost <= left:
                     left -= cost
                     done += role == "method"
-            if done >= 0.8 * methods or size < 2 * _SMALL:
+            if done >= 0.8 * methods or size < 2 * self.enough:
                 return units
             size //= 2
             units = size

@@ -35,6 +35,7 @@ class SentencesQuestion(Question):
     """
 
     unit = "sentences"
+    enough = 300
 
     def __init__(self, table: NominalTable):
         if table.sequence_bounds is None:
@@ -43,6 +44,11 @@ class SentencesQuestion(Question):
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
+
+    @property
+    def data(self) -> NominalTable:
+        """All sentences, by which a journal knows them again."""
+        return self.table
 
     @property
     def strata(self) -> np.ndarray:

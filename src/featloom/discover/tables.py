@@ -26,7 +26,7 @@ from featloom.evaluation.objective import Objective
 
 Rows = NominalTable | FeatureMatrix
 
-TUNED_ON = 20_000  # rows; enough to tell which setting is best
+TUNED_ON = 10_000  # rows; enough to tell which setting is best
 _MOST_SHOWN = 200
 
 
@@ -88,7 +88,12 @@ class TableQuestion(Question):
     def contenders(self) -> Sequence[Contender]:
         return [
             Contender(
-                one.name, one.role, one.idea, partial(fit_recipe, one, self.objective), one.cost
+                one.name,
+                one.role,
+                one.idea,
+                partial(fit_recipe, one, self.objective),
+                one.cost,
+                TUNED_ON if one.is_tuned else None,
             )
             for one in self.recipes[0]
         ]
@@ -149,7 +154,8 @@ class FittedPipeline:
 
     @property
     def size_words(self) -> str:
-        return f"{self.size:,} {self.recipe.made_of}"
+        made_of = self.recipe.made_of
+        return f"{self.size:,} {made_of.removesuffix('s') if self.size == 1 else made_of}"
 
     @property
     def setting(self) -> str:
@@ -175,45 +181,59 @@ def fit_recipe(
     recipe: Recipe, objective: Objective, data: Rows, seed: int, threads: int
 ) -> FittedPipeline:
     """Choose the setting on a quarter of the rows, then learn from all of them."""
-    classes = tuple(map(str, data.classes))
-    choices = recipe.choices(data)
-    chosen = choices[0]
-    if len(choices) > 1:
-        chosen = _chosen(recipe, choices, objective, data, seed, threads)
-    model = recipe.build(chosen, seed, threads).fit(data, class_names(data))
-    return FittedPipeline(recipe, model, chosen, classes)
-
-
-def _chosen(
-    recipe: Recipe, choices: list[dict], objective: Objective, data: Rows, seed: int, threads: int
-) -> dict[str, Any]:
-    """The setting with the best score on rows not learned from; of equals, the first."""
     parts = inner_parts(data, seed)
     if parts is None:
-        return choices[0]
-    learn, judge = parts
-    names = class_names(learn)
-    code_of = {str(name): code for code, name in enumerate(data.classes)}
-    truth = _known(judge)
-    best, best_value = choices[0], -np.inf
-    features: dict[tuple, tuple[Any, Any]] = {}
-    for setting in choices:
-        pipeline = recipe.build(setting, seed, threads)
-        *before, (_, classifier) = pipeline.steps
-        X, Z = learn, judge
-        if before:
-            # Settings that differ in the classifier alone share their features.
-            key = recipe.features_key(setting)
-            if key not in features:
-                features.clear()
-                step = before[0][1].fit(learn, names)
-                features[key] = step.transform(learn), step.transform(judge)
-            X, Z = features[key]
-        given = classifier.fit(X, names).predict(Z).astype(str)
-        value = objective.value(truth, np.array([code_of[one] for one in given.tolist()]))
-        if value > best_value:
-            best, best_value = setting, value
-    return best
+        chosen = {**recipe.of_features[0], **_middle(recipe.of_classifier)}
+    else:
+        chosen = _Tuning(recipe, objective, parts, seed, threads).best()
+    model = recipe.build(chosen, seed, threads).fit(data, class_names(data))
+    return FittedPipeline(recipe, model, chosen, tuple(map(str, data.classes)))
+
+
+class _Tuning:
+    """The setting of a recipe with the best score on rows not learned from."""
+
+    def __init__(self, recipe: Recipe, objective: Objective, parts: tuple[Rows, Rows], *how: int):
+        learn, judge = parts
+        self.recipe, self.objective, self.how = recipe, objective, how  # seed and threads
+        self.learn, self.judge, self.names = learn, judge, class_names(learn)
+        self.code_of = {str(name): code for code, name in enumerate(learn.classes)}
+        self.truth = _known(judge)
+
+    def best(self) -> dict[str, Any]:
+        """Features first, then the classifier on them; of equals, the first."""
+        middle = _middle(self.recipe.of_classifier)
+        tried = [(one, self._seen(one)) for one in self.recipe.of_features]
+        values = [0.0]
+        if len(tried) > 1:
+            values = [self._value({**one, **middle}, seen) for one, seen in tried]
+        features, seen = tried[int(np.argmax(values))]
+        if len(self.recipe.of_classifier) == 1:
+            return {**features, **middle}
+        settings = [{**features, **one} for one in self.recipe.of_classifier]
+        return settings[int(np.argmax([self._value(one, seen) for one in settings]))]
+
+    def _seen(self, features: dict[str, Any]) -> tuple[Any, Any]:
+        """The rows as the classifier sees them."""
+        setting = {**features, **_middle(self.recipe.of_classifier)}
+        *before, _ = self.recipe.build(setting, *self.how).steps
+        if not before:
+            return self.learn, self.judge
+        step = before[0][1].fit(self.learn, self.names)
+        return step.transform(self.learn), step.transform(self.judge)
+
+    def _value(self, setting: dict[str, Any], seen: tuple[Any, Any]) -> float:
+        learn, judge = seen
+        classifier = self.recipe.build(setting, *self.how)[-1]
+        given = classifier.fit(learn, self.names).predict(judge).astype(str)
+        return self.objective.value(
+            self.truth, np.array([self.code_of[one] for one in given.tolist()])
+        )
+
+
+def _middle(settings: list[dict[str, Any]]) -> dict[str, Any]:
+    """The one in the middle of a range, neither weak nor strong."""
+    return settings[len(settings) // 2]
 
 
 def inner_parts(data: Rows, seed: int) -> tuple[Rows, Rows] | None:

@@ -20,6 +20,8 @@ from featloom.data.table import NominalTable
 from featloom.discover.contenders import Contender, Finding
 from featloom.discover.sentences import inner_parts, seen_alone
 from featloom.discover.template_sets import (
+    GROWN_ON,
+    SEARCHED_ON,
     TemplateSet,
     grown_sets,
     searched_sets,
@@ -84,17 +86,17 @@ def tagger_contenders(metric: str) -> list[Contender]:
         Contender(
             "templates from trees", "method",
             "a CRF on templates that are paths of decision trees grown on windows",
-            crf(grown_sets), 3.0,
+            crf(grown_sets), 3.0, GROWN_ON,
         ),
         Contender(
             "templates from trees, thinned by search", "method",
             "a CRF on those of the trees' templates that take off the errors of CRFs",
-            crf(thinned_sets), 4.0,
+            crf(thinned_sets), 4.0, SEARCHED_ON,
         ),
         Contender(
             "template search", "method",
             "a CRF on templates picked from thousands by what they take off the errors of CRFs",
-            crf(searched_sets), 5.0,
+            crf(searched_sets), 5.0, SEARCHED_ON,
         ),
     ]  # fmt: skip
 

@@ -9,7 +9,7 @@ that anything at all is called a gain where there is none is at most 1 %.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from featloom.discover.contenders import Contender, Question
 from featloom.discover.protocol import TEST, Protocol
+from featloom.discover.words import verdict_words, why_chosen
 from featloom.evaluation.selection import one_standard_error
 from featloom.evaluation.significance import (
     Comparison,
@@ -105,18 +106,20 @@ def judge(
     plain = [one for one in finished if one.contender.role in ("chance", "baseline")]
     reference = max(plain, key=lambda one: one.mean) if plain else chosen
     gate = _against_chance(question, protocol, chosen, blind[0], seed) if blind else None
-    something = gate is None or (gate.difference > 0 and gate.p < LEVEL)
+    something = gate is not None and gate.difference > 0 and gate.p < LEVEL
     comparisons = _comparisons(question, protocol, finished, reference, something, seed)
     if gate is not None and chosen is not blind[0]:
         comparisons.insert(0, _comparison(chosen, blind[0], gate, gate.p, something))
     for row in rows:
         row["chosen"] = row["name"] == chosen.name
-    words, significant = _verdict(
-        question, chosen, reference, something, comparisons, finished, rows
-    )
+    words, significant = "The answer that looks at nothing is missing: too early to say.", False
+    if gate is not None:
+        words, significant = verdict_words(
+            question, chosen, reference, something, comparisons, finished, rows
+        )
     best = max(choosable, key=lambda one: one.mean)
     return Found(
-        rows, comparisons, curves, words, significant, chosen.name, _why(chosen, best),
+        rows, comparisons, curves, words, significant, chosen.name, why_chosen(chosen, best),
         reference.name,
     )  # fmt: skip
 
@@ -264,145 +267,3 @@ def _curves(history: Sequence[Evaluation]) -> list[dict[str, Any]]:
         }
         for (name, _), found in scores.items()
     ]
-
-
-def _why(chosen: Standing, best: Standing) -> str:
-    if chosen is best:
-        return "the best cross-validated score"
-    return (
-        f"the simplest within a standard error of {best.name}, which has the best "
-        f"cross-validated score ({_size(chosen)}, not {_size(best)})"
-    )
-
-
-def _size(one: Standing) -> str:
-    return str(one.trial["size_words"])
-
-
-def _verdict(
-    question: Question,
-    chosen: Standing,
-    reference: Standing,
-    something: bool,
-    comparisons: Sequence[Mapping[str, Any]],
-    finished: Sequence[Standing],
-    rows: Sequence[Mapping[str, Any]],
-) -> tuple[str, bool]:
-    """What a reader may conclude, and whether a method is a gain over the reference."""
-    n = sum(one["b"] == reference.name for one in comparisons)
-    if not something:
-        return (
-            f"There is nothing to find here: by {question.metric}, none of the {len(finished)} "
-            "contenders can be said to answer better than one that looks at nothing.",
-            False,
-        )
-    against = {one["a"]: one for one in comparisons if one["b"] == reference.name}
-    test = against.get(chosen.name)
-    significant = False
-    if test is None:
-        words = _nothing_better(question, reference, against)
-    elif test["significant"] and test["difference"] > 0:
-        significant = True
-        words = (
-            f"{_capital(chosen.name)} adds {_points(test['difference'])} points of "
-            f"{question.metric} to {_the(reference)} {_doubt(test, n)}, with {_size(chosen)} "
-            f"instead of {_size(reference)}."
-        )
-    elif test["significant"]:
-        words = (
-            f"{_capital(chosen.name)} was chosen by cross-validation, but on the test part it is "
-            f"{_points(-test['difference'])} points of {question.metric} behind "
-            f"{_the(reference)} {_doubt(test, n)}."
-        )
-    elif chosen.trial["size"] < reference.trial["size"]:
-        words = (
-            f"{_capital(chosen.name)} does about as well as {_the(reference)} with "
-            f"{_size(chosen)} instead of {_size(reference)}: "
-            f"{100 * test['difference']:+.1f} points of {question.metric} {_doubt(test, n)}."
-        )
-    else:
-        words = (
-            f"{_capital(chosen.name)} leads in cross-validation, but the test part does not "
-            f"confirm a gain over {_the(reference)}: {100 * test['difference']:+.1f} points of "
-            f"{question.metric} {_doubt(test, n)}."
-        )
-    return " ".join([words, *_asides(question, chosen, finished, rows)]), significant
-
-
-def _nothing_better(
-    question: Question, reference: Standing, against: Mapping[str, Mapping[str, Any]]
-) -> str:
-    gains = [one for one in against.values() if one["significant"] and one["difference"] > 0]
-    start = f"{_capital(_the(reference))} is enough: "
-    if gains:
-        best = gains[0]
-        return (
-            f"{_capital(_the(reference))} was chosen as the simplest that is near the best; on the "
-            f"test part {best['a']} is {_points(best['difference'])} points of {question.metric} "
-            f"ahead of it {_doubt(best, len(against))}."
-        )
-    if not against:
-        return start + "nothing else was compared with it."
-    best = max(against.values(), key=lambda one: one["difference"])
-    return (
-        start + f"no method adds to it beyond chance. The largest difference is that of "
-        f"{best['a']}, {100 * best['difference']:+.1f} points of {question.metric} "
-        f"{_doubt(best, len(against))}."
-    )
-
-
-def _asides(
-    question: Question,
-    chosen: Standing,
-    finished: Sequence[Standing],
-    rows: Sequence[Mapping[str, Any]],
-) -> list[str]:
-    """What is to be said of the other contenders."""
-    said = []
-    value: Callable[[Standing], float] = lambda one: float(one.trial["score"])  # noqa: E731
-    behind = [
-        one
-        for one in finished
-        if one is not chosen
-        and one.contender.role in ("method", "baseline")
-        and value(one) < value(chosen)
-    ]
-    behind.sort(key=value, reverse=True)
-    if behind:
-        told = ", ".join(f"{one.name} {100 * (value(one) - value(chosen)):+.1f}" for one in behind)
-        said.append(f"Behind it on the test part, in points: {told}.")
-    ahead = [
-        one for one in finished if one.contender.role == "method" and value(one) > value(chosen)
-    ]
-    if ahead:
-        told = ", ".join(f"{one.name} {100 * (value(one) - value(chosen)):+.1f}" for one in ahead)
-        said.append(f"Ahead of it on the test part: {told}.")
-    for one in finished:
-        if one.contender.role == "yardstick":
-            said.append(
-                f"{one.name}, for comparison, is at {100 * (value(one) - value(chosen)):+.1f}."
-            )
-    unfinished = [row["name"] for row in rows if row["status"] == "unfinished"]
-    if unfinished:
-        said.append(f"Not compared in the time there was: {', '.join(unfinished)}.")
-    return said
-
-
-def _doubt(test: Mapping[str, Any], n: int) -> str:
-    low, high = (100 * bound for bound in test["interval"])
-    p = test["p_adjusted"]
-    shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
-    corrected = f" after correction for {n} comparisons" if n > 1 else ""
-    return f"(95 % {low:+.1f} to {high:+.1f}; {shown}{corrected})"
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:.1f}"
-
-
-def _the(one: Standing) -> str:
-    return f"the {one.name}" if one.name.endswith("model") else one.name
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

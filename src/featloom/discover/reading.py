@@ -1,0 +1,160 @@
+"""What is to be compared, read: all of it, or as many rows as there is room for.
+
+While a table is read it takes two to three times the memory that its text takes on disk, and the
+models that learn from it as much again.  Of a file for which there is not so much room, rows are
+drawn while it is read, each with the same probability, and that is said.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from featloom.data.corpora import names_corpus
+from featloom.data.encoding import encode
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers import format_of, read
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError
+from featloom.methods.transfer.parts import TaskRows
+
+_ROOM = 5  # bytes of memory for a byte of text
+_CELL = 8  # bytes of text for a cell whose text is not there to be measured
+_PACKED = {".gz": 5, ".xz": 8}  # how much longer text is than when it is packed
+_CGROUP = "/sys/fs/cgroup/memory"
+
+
+def read_data(
+    data: Any,
+    target: str | None,
+    groups: str | None,
+    *,
+    share: float = 1.0,
+    seed: int = 0,
+    numbers: bool = False,
+    on_bad_row: str | None = None,
+) -> NominalTable | FeatureMatrix | TaskRows:
+    """A file, the name of a corpus, a DataFrame, or data that were read already.
+
+    Parameters
+    ----------
+    share : of the rows of a file, drawn by the seed.
+    numbers : whether the target is one of numbers, of which ranges are to be made.
+    """
+    if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
+        return data
+    if not isinstance(data, str | os.PathLike):
+        return _of_frame(data, target, groups)
+    if names_corpus(data):
+        return load(str(data))
+    options: dict[str, Any] = {"target": target, "groups": groups, "on_bad_row": on_bad_row}
+    options = {name: value for name, value in options.items() if value is not None}
+    if share < 1:
+        options |= {"share": share, "seed": seed}
+    if numbers:
+        # Every row may have a number of its own, which is no fault here.
+        options["require_labels"] = False
+    return read(data, **options)
+
+
+def share_to_read(
+    data: Any, asked: float | None, *, columns: tuple[str | None, ...] = ()
+) -> tuple[float, list[str]]:
+    """The share of a file's rows to read: the one asked for, else all that fit; and what to say.
+
+    Parameters
+    ----------
+    columns : names by which the format of a file is recognised.
+    """
+    if asked is not None:
+        if not 0 < asked <= 1:
+            raise InputError(f"sample is {asked:g}; a share must lie in (0, 1]")
+        said = f"{100 * asked:g} % of the rows were read, drawn at random"
+        return asked, [said] if asked < 1 else []
+    free = available_memory()
+    if free is None or not isinstance(data, str | os.PathLike) or not Path(data).is_file():
+        return 1.0, []
+    needed = _ROOM * size_of_text(data)
+    if needed <= free:
+        return 1.0, []
+    if format_of(data, columns=[name for name in columns if name is not None]) != "table":
+        raise InputError(
+            f"{os.fspath(data)} would take about {_bytes(needed)} of memory, and {_bytes(free)} "
+            "are free; of such a file a part cannot be drawn, so cut it first"
+        )
+    share = float(f"{max(free / needed, 1e-6):.1g}")
+    return share, [
+        f"{os.fspath(data)} would take about {_bytes(needed)} of memory, and {_bytes(free)} are "
+        f"free; {100 * share:g} % of the rows were read, drawn at random"
+    ]
+
+
+def size_of_text(path: str | os.PathLike[str]) -> int:
+    """Bytes of a file's text; a guess where it is packed."""
+    name = os.fspath(path)
+    if name.lower().endswith((".parquet", ".pq")):
+        import polars as pl
+
+        with suppress(Exception):  # one that is damaged is told of when it is read
+            n_rows = pl.scan_parquet(name, glob=False).select(pl.len()).collect().item()
+            return _CELL * int(n_rows) * len(pl.read_parquet_schema(name))
+    return os.path.getsize(name) * _PACKED.get(Path(name).suffix.lower(), 1)
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take; None where the system does not tell."""
+    found = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        line = next(one for one in lines if one.startswith("MemAvailable:"))
+        found.append(1024 * int(line.split()[1]))
+    with suppress(OSError, ValueError):  # a container's own bound, which may be "max"
+        most, taken = (Path(f"{_CGROUP}.{name}").read_text() for name in ("max", "current"))
+        found.append(int(most) - int(taken))
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most_of_process = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most_of_process != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            found.append(most_of_process - pages * resource.getpagesize())
+    return max(min(found), 0) if found else None
+
+
+def _bytes(size: float) -> str:
+    """
+    >>> _bytes(2.5e9), _bytes(3e5)
+    ('2.5 GB', '0.3 MB')
+    """
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
+def _of_frame(data: Any, target: str | None, groups: str | None) -> NominalTable:
+    """A DataFrame's columns; one of them is the class, another may be the document."""
+    import narwhals as nw
+
+    from featloom.data.frames import table_from_frame, text_of
+
+    frame = nw.from_native(data, eager_only=True)
+    for name in (target, groups):
+        if name is not None and name not in frame.columns:
+            raise InputError(f"no column {name!r}; there are {', '.join(frame.columns)}")
+    if target is None:
+        raise InputError(
+            f"name the column that holds the classes by target: {', '.join(frame.columns)}"
+        )
+    rest = frame.drop([name for name in (target, groups) if name is not None]).to_native()
+    table = table_from_frame(rest, frame[target].to_list(), target=target)
+    if groups is None:
+        return table
+    of_rows = text_of(frame[groups].to_list(), groups)
+    if None in of_rows:
+        raise InputError(f"row {of_rows.index(None) + 1} has no {groups}")
+    codes, names = encode(of_rows)
+    return replace(table, groups=codes - np.int32(1), group_names=names)
