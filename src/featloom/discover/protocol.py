@@ -8,6 +8,7 @@ a few units first.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -105,6 +106,12 @@ class Trials:
     _warm: set[str] = field(default_factory=set)
 
     def __call__(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
+        with warnings.catch_warnings():
+            # A draw may have a class a row, a solver may stop at its last step: the score tells.
+            warnings.simplefilter("ignore")
+            return self._trial(candidate)
+
+    def _trial(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
         contender = self.contenders[candidate["method"]]
         learned, judged = self.protocol.parts(candidate["fold"], candidate["units"])
         seed = self.protocol.seed

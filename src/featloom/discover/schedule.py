@@ -96,7 +96,8 @@ class CheapestFirst(RoundByRound):
                     waiting.pop(0)
                     continue
                 cost = self._cost(name)
-                if self.seconds is not None and planned + cost > self._left():
+                needed = waiting[0].role == "chance"
+                if self.seconds is not None and not needed and planned + cost > self._left():
                     if together:
                         break
                     self.passed_over[name] = (

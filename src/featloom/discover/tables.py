@@ -21,7 +21,6 @@ from featloom.data.table import NominalTable
 from featloom.discover.contenders import Contender, Finding, Question, tallied
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
-from featloom.evaluation.folds import make_folds
 from featloom.evaluation.objective import Objective
 
 Rows = NominalTable | FeatureMatrix
@@ -181,7 +180,7 @@ def fit_recipe(
     recipe: Recipe, objective: Objective, data: Rows, seed: int, threads: int
 ) -> FittedPipeline:
     """Choose the setting on a quarter of the rows, then learn from all of them."""
-    parts = inner_parts(data, seed)
+    parts = inner_parts(data, seed) if recipe.is_tuned else None
     if parts is None:
         chosen = {**recipe.of_features[0], **_middle(recipe.of_classifier)}
     else:
@@ -237,18 +236,23 @@ def _middle(settings: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def inner_parts(data: Rows, seed: int) -> tuple[Rows, Rows] | None:
-    """Rows to learn from and rows to choose by; none where there are too few of either."""
-    labels = _known(data)
+    """Rows to learn from and a quarter to choose by; None where there are too few of either."""
+    labels, draw = _known(data), np.random.default_rng(seed)
     rows = np.arange(len(labels))
     if len(rows) > TUNED_ON:
-        rows = np.sort(np.random.default_rng(seed).choice(len(rows), TUNED_ON, replace=False))
-    groups = None if data.groups is None else data.groups[rows]
-    enough = len(rows) if groups is None else len(np.unique(groups))
-    if enough < 8:
+        rows = np.sort(draw.choice(len(rows), TUNED_ON, replace=False))
+    if data.groups is None:
+        groups = np.arange(len(rows))
+    else:
+        groups = np.unique(data.groups[rows], return_inverse=True)[1]
+    sizes = np.bincount(groups)
+    if len(sizes) < 8:
         return None
-    fold_of = make_folds(labels[rows], n_folds=4, groups=groups, seed=seed, allow_rare=True)
-    learn, judge = rows[fold_of != 0], rows[fold_of == 0]
-    if len(np.unique(labels[learn])) < 2:
+    order = draw.permutation(len(sizes))
+    held_out = np.zeros(len(sizes), dtype=bool)
+    held_out[order] = np.cumsum(sizes[order]) <= len(rows) // 4
+    learn, judge = rows[~held_out[groups]], rows[held_out[groups]]
+    if not len(judge) or len(np.unique(labels[learn])) < 2:
         return None
     return data.take(learn), data.take(judge)
 

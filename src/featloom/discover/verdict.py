@@ -108,7 +108,7 @@ def judge(
     gate = _against_chance(question, protocol, chosen, blind[0], seed) if blind else None
     something = gate is not None and gate.difference > 0 and gate.p < LEVEL
     comparisons = _comparisons(question, protocol, finished, reference, something, seed)
-    if gate is not None and chosen is not blind[0]:
+    if gate is not None and blind[0] not in (chosen, reference):
         comparisons.insert(0, _comparison(chosen, blind[0], gate, gate.p, something))
     for row in rows:
         row["chosen"] = row["name"] == chosen.name

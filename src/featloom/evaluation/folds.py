@@ -19,6 +19,9 @@ import numpy as np
 
 from featloom.errors import InputError
 
+# To hold proportions takes a look at every group in turn; of so many, chance holds them as well.
+MANY_GROUPS = 5_000
+
 
 def make_folds(
     y: Sequence[Any] | np.ndarray,
@@ -61,7 +64,8 @@ def make_folds(
     group_codes = None
     if groups is not None:
         group_codes = _checked_groups(groups, len(y), n_folds)
-    in_proportion = stratified and int(sizes.max()) >= n_folds
+    many = group_codes is not None and int(group_codes.max()) >= MANY_GROUPS
+    in_proportion = stratified and not many and int(sizes.max()) >= n_folds
     splitter = _splitter(n_folds, group_codes is not None, in_proportion, seed)
     fold_of = np.full(len(y), -1, dtype=np.int32)
     with warnings.catch_warnings():
