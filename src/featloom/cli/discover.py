@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _ANEW = frozenset({"out", "quiet", "json"})
 _USES = {"table": "predict", "sequence": "tag", "trees": "parse"}
+_IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample")
 
 
 def discover(
@@ -34,6 +36,13 @@ def discover(
     positive: Annotated[
         str | None, typer.Option(help="Class whose F1 counts; default the rarer of two.")
     ] = None,
+    bins: Annotated[
+        int | None, typer.Option(help="Ranges to cut a target of numbers into.")
+    ] = None,
+    sample: Annotated[
+        float | None,
+        typer.Option(help="Share of the rows to read, drawn; default all that fit into memory."),
+    ] = None,
     budget: Annotated[str, typer.Option(help="Time for all of it: 90s, 10m, 2h.")] = "10m",
     only: Annotated[
         list[str] | None, typer.Option(help="Contender to try; repeatable.  Default: all.")
@@ -47,59 +56,63 @@ def discover(
 ) -> None:
     """Compare every applicable method with tuned baselines, and choose one."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
+    from featloom.discover.reading import share_to_read
     from featloom.runs import Timing
 
-    timing = Timing()
+    timing, begun = Timing(), monotonic()
     with options.run_folder(out) as run:
+        share, noticed = share_to_read(data, sample, columns=(target, groups))
+        if share < 1:
+            asked["sample"] = share  # a run that is resumed reads the same rows
         if run is not None:
             session.write_request(run, "discover", asked)
+        how: dict[str, Any] = {
+            "target": target, "groups": groups, "task": task, "on_bad_row": on_bad_row,
+        }  # fmt: skip
         with timing.stage("read"):
-            loaded = load_any(data, target=target, groups=groups, task=task, on_bad_row=on_bad_row)
-            held_out = (
-                None
-                if test is None
-                else load_any(test, target=target, groups=groups, task=task, on_bad_row=on_bad_row)
-            )
+            loaded = load_any(data, **how, bins=bins, share=share, seed=seed)
+            held_out = None if test is None else load_any(test, **how, bins=bins)
         answer(
-            loaded, held_out, run, timing, source=str(data), kind=kind, task=task,
-            positive=positive, budget=budget, only=only or None, seed=seed, jobs=jobs,
-            quiet=quiet, json=json,
+            loaded, held_out, run, timing, source=str(data), typed=asked, noticed=noticed,
+            since=begun, quiet=quiet, json=json,
         )  # fmt: skip
 
 
 def answer(
-    loaded: Any, held_out: Any, run, timing, *, source: str, seed: int, jobs: int, quiet: bool,
-    json: bool, kind: str | None = None, task: str | None = None, positive: str | None = None,
-    budget: str = "10m", only: list[str] | None = None,
+    loaded: Any, held_out: Any, run, timing, *, source: str, typed: Mapping[str, Any],
+    noticed: Sequence[str], since: float, quiet: bool, json: bool,
 ) -> None:  # fmt: skip
     """Compare, write the run, and show what was found; after Ctrl-C, what was finished."""
     from featloom.discover.discovery import compare_all
     from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
     from featloom.search import Interrupted
 
-    question, is_test, warnings = ask(
-        loaded, kind=kind, task=task, test=held_out, positive=positive
-    )
+    how = {name: typed[name] for name in ("kind", "task", "positive", "bins")}
+    question, is_test, warnings = ask(loaded, test=held_out, **how)
+    warnings = [*noticed, *warnings]
     if not quiet and not json:
         typer.echo(f"{source}: taken for {question.words}")
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
+    shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
     with live_table(question, quiet or json) as watch:
         try:
             with timing.stage("compare"):
                 found = compare_all(
-                    question, budget=budget, n_folds=FOLDS[question.kind], is_test=is_test,
-                    journal=journal, only=only, warnings=warnings, seed=seed, jobs=jobs,
-                    watch=watch,
+                    question, budget=typed["budget"], n_folds=FOLDS[question.kind],
+                    is_test=is_test, journal=journal, only=typed["only"] or None,
+                    warnings=warnings, seed=typed["seed"], jobs=typed["jobs"], watch=watch,
+                    since=since,
                 )  # fmt: skip
         except Interrupted as stop:
-            finish(stop.discovery, run, timing, source, seed=seed, quiet=quiet, json=json)  # type: ignore[attr-defined]
+            finish(stop.discovery, run, timing, **shown)  # type: ignore[attr-defined]
             raise
-    finish(found, run, timing, source, seed=seed, quiet=quiet, json=json)
+    finish(found, run, timing, **shown)
 
 
 def load_any(
-    data: Path, *, target: str | None, groups: str | None, task: str | None, on_bad_row: str
-) -> Any:
+    data: Path, *, target: str | None, groups: str | None, task: str | None, on_bad_row: str,
+    bins: int | None = None, share: float = 1.0, seed: int = 0,
+) -> Any:  # fmt: skip
     """What DATA names: rows of many tasks where a task is named, else a table or sentences."""
     import os
 
@@ -107,6 +120,13 @@ def load_any(
 
     if task is not None or (not os.path.exists(data) and str(data) in ARCHIVES):
         return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
+    if bins is not None or share < 1:
+        from featloom.discover.reading import read_data
+
+        skip = None if on_bad_row == "raise" else on_bad_row
+        return read_data(
+            data, target, groups, share=share, seed=seed, numbers=bins is not None, on_bad_row=skip
+        )
     return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
 
 
@@ -174,19 +194,27 @@ def _watching(question: Any, update: Callable[[Any], None]) -> Watch:
 
 
 def finish(
-    found: Discovery, run, timing, source: str, *, seed: int, quiet: bool, json: bool
-) -> None:
+    found: Discovery, run, timing, *, source: str, typed: Mapping[str, Any], quiet: bool,
+    json: bool,
+) -> None:  # fmt: skip
     """Write the run, then show the result in the way that was asked for."""
     import warnings
 
+    from featloom.errors import InputError
     from featloom.runs import encode_result
 
     parts = found.result
     parts["data"]["source"] = source
-    if run is not None and found.fitted is not None:
-        parts["files"] = found.save(run.path)
-    parts["use"] = _use(found, run, source)
-    result, page = session.write_result(parts, run, timing, seed)
+    try:
+        if run is not None and found.fitted is not None:
+            parts["files"] = found.save(run.path)
+        parts["use"] = _use(found, run, source, typed)
+        result, page = session.write_result(parts, run, timing, typed["seed"])
+    except InputError:
+        # What took minutes to find is worth more than the file it cannot be written to.
+        if not quiet and not json:
+            show(parts, None, None)
+        raise
     for warning in result["data"]["warnings"]:
         warnings.warn(warning, stacklevel=2)
     if json:
@@ -241,25 +269,28 @@ def show(result: dict[str, Any], page: Path | None, run) -> None:
         line(f"report: {page}")
 
 
-def _use(found: Discovery, run, source: str) -> list[dict[str, str]]:
+def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[dict[str, str]]:
     """How to use what was chosen, on the command line and in Python."""
-    from featloom.data.corpora import names_corpus
+    from featloom.discover.kept import MODEL
 
-    question = found.question
+    if found.fitted is None:
+        return []
+    kind = found.question.kind
     folder = "RUN" if run is None else str(run.path)
     said = []
-    if question.kind in _USES:
-        command = f"featloom {_USES[question.kind]} {folder} NEW_FILE"
+    if kind in _USES and MODEL in found.result.get("files", [MODEL]):
+        command = f"featloom {_USES[kind]} {folder} NEW_FILE"
         said.append({"title": "on the command line", "code": command})
-    target = getattr(getattr(question, "data", None), "target", "") or ""
-    arguments = repr(source)
-    if question.kind == "table" and not names_corpus(source):
-        arguments += f", target={target!r}"
+    given = {name: typed[name] for name in _IN_PYTHON if typed[name] is not None}
+    arguments = [repr(source)] + [
+        f"{name}={str(value)!r}" if isinstance(value, Path) else f"{name}={value!r}"
+        for name, value in given.items()
+    ]
     said.append(
         {
             "title": "in Python",
             "code": "from featloom import discover\n\n"
-            f"found = discover({arguments})\n"
+            f"found = discover({', '.join(arguments)})\n"
             "print(found.verdict)\nmodel = found.pipeline()\n",
         }
     )

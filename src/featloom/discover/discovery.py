@@ -25,7 +25,7 @@ from featloom.search.workers import number_of_workers
 FOLDS = 5
 VERSION = 1  # of what a trial computes
 _FOR_TRIALS = 0.88  # of the time; the rest is for learning from all the data
-_FOR_ALL = 0.98
+_FOR_ALL = 0.96  # and a little for writing it down
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
 
@@ -156,6 +156,7 @@ def compare_all(
     seed: int = 0,
     jobs: int = -1,
     watch: Watch | None = None,
+    since: float | None = None,
 ) -> Discovery:
     """Try every contender, choose one, and let it learn from all the data.
 
@@ -166,6 +167,7 @@ def compare_all(
     journal : file that keeps what is finished, and the fingerprint of the data.
     only : names of contenders; None: all that apply.
     warnings : what was noticed when the data were read.
+    since : when the time began to count, by ``time.monotonic()``; None: now.
 
     Raises
     ------
@@ -173,7 +175,7 @@ def compare_all(
         on Ctrl-C, with a ``discovery`` of what was finished.
     """
     watch = watch or Watch()
-    begun = monotonic()
+    begun = monotonic() if since is None else since
     seconds = Budget.of(budget).seconds
     if Budget.of(budget).evaluations is not None:
         raise InputError(f"budget {budget!r} is no time; it must be one such as 90s, 10m or 2h")
@@ -186,7 +188,9 @@ def compare_all(
         workers=workers, enough=question.enough,
     )  # fmt: skip
     trials = Trials(question, protocol, names_of(contenders))
-    limits = Budget(seconds=for_trials, hard=for_trials is not None)
+    limits = Budget()
+    if for_trials is not None:
+        limits = Budget(seconds=max(0.1, begun + for_trials - monotonic()), hard=True)
     # Neither the time nor the number of workers changes what a trial finds: a run may be given
     # more time, or go on where there are other cores.
     description = {

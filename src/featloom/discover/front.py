@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ def discover(
     >>> found.pipeline().predict([["c", "e", "z"], ["c", "a", "z"]]).tolist()
     ['S', 'K']
     """
+    begun = monotonic()
     share, noticed = share_to_read(data, sample, columns=(target, groups))
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
     question, is_test, warnings = ask(
@@ -88,6 +90,7 @@ def discover(
     return compare_all(
         question, budget=budget, n_folds=FOLDS[question.kind], is_test=is_test, journal=journal,
         only=only, warnings=warnings, seed=seed, jobs=n_jobs, watch=watch,
+        since=begun,
     )  # fmt: skip
 
 

@@ -40,10 +40,10 @@ def save_memory(pipeline: Any, folder: Path) -> list[str]:
     return [MODEL]
 
 
-def save_tasks(model: Any, folder: Path) -> list[str]:
-    """What tasks found relevant, for tasks to come."""
-    prior = getattr(model, "prior_", None)
-    if prior is None:
-        return []
-    prior.save(folder / PRIOR)
-    return [PRIOR]
+def save_tasks(models: Any, folder: Path) -> list[str]:
+    """The models of all tasks, and what tasks found relevant, for tasks to come."""
+    models.save(folder / MODEL)
+    if models.prior is None:
+        return [MODEL]
+    models.prior.save(folder / PRIOR)
+    return [MODEL, PRIOR]

@@ -26,7 +26,8 @@ _USABLE = 0.95  # share of the time that is planned with
 _TOGETHER = 5.0  # seconds of work that are asked for at once
 _STEEPEST = 1.8
 _LEVELLED = 0.5  # power of the units by which the time of those grows who look at a sample
-_TURNS = {"chance": 0, "yardstick": 2}
+
+Rounds = Generator[Iterable[Candidate], list[float], None]
 
 
 class CheapestFirst(RoundByRound):
@@ -78,15 +79,27 @@ class CheapestFirst(RoundByRound):
             self._seen[candidate["method"]].append((int(result["learned"]), took))
         super().tell(candidate, result)
 
-    def rounds(self) -> Generator[Iterable[Candidate], list[float], None]:
+    def rounds(self) -> Rounds:
+        inside = [one for one in self.contenders if one.role != "yardstick"]
+        yield from self._tries(inside)
+        self.units = self._comparable()
+        waiting = sorted(inside, key=lambda one: self._cost(one.name))
+        # Without chance nothing can be said, so it is tried however little time there is.
+        waiting.sort(key=lambda one: one.role != "chance")
+        yield from self._compared(waiting)
+        outside = [one for one in self.contenders if one.role == "yardstick"]
+        yield from self._tries(outside)
+        yield from self._compared(outside)
+
+    def _tries(self, contenders: Sequence[Contender]) -> Rounds:
+        """All learn from a few units, to see what they cost."""
         for size in self._small_sizes():
-            fits = [one for one in self.contenders if self._fits_a_try(one.name, size)]
+            fits = [one for one in contenders if self._fits_a_try(one.name, size)]
             if fits:
                 yield [self._trial(one.name, 0, size) for one in fits]
-        self.units = self._comparable()
-        waiting = sorted(self.contenders, key=lambda one: self._cost(one.name))
-        # Without chance nothing can be said, so it is tried however little time there is.
-        waiting.sort(key=lambda one: _TURNS.get(one.role, 1))
+
+    def _compared(self, waiting: list[Contender]) -> Rounds:
+        """One after the other, or several quick ones at once, in all folds and on the test part."""
         while waiting:
             together: list[Contender] = []
             planned = 0.0
@@ -170,6 +183,7 @@ class CheapestFirst(RoundByRound):
             costs = sorted(
                 (ROLES.index(one.role), self._cost(one.name, units or size), one.role)
                 for one in self.contenders
+                if one.role != "yardstick"
             )
             left, done = self._left(), 0
             for _, cost, role in costs:

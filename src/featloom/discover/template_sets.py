@@ -36,7 +36,7 @@ from featloom.methods.template_search.candidates import default_makers
 from featloom.methods.tree_templates import TreeTemplates
 
 WINDOW = 2
-GROWN_ON, SEARCHED_ON = 3_000, 1_500  # sentences, at most
+GROWN_ON, SEARCHED_ON = 3_000, 1_000  # sentences, at most
 # Forests: on the columns as they are, each of which is also a template; and on the columns that
 # are derived for a search, which would be too many by themselves.
 SHAPES: dict[str, dict[str, Any]] = {

@@ -228,8 +228,8 @@ class EdgeSet:
 def by_hand(table: NominalTable, how: Mapping[str, Any]) -> EdgeSet:
     """The templates of experts.
 
-    >>> he, ran = ("He", "he", "PRON", "_", "_", 2, "nsubj"), ("ran", "run", "VERB", "_", "_", 0, "_")
-    >>> str(by_hand(table_of_trees([[he, ran]]), {}).templates[0])
+    >>> ran = [("He", "he", "X", "_", "_", 2, "nsubj"), ("ran", "run", "V", "_", "_", 0, "root")]
+    >>> str(by_hand(table_of_trees([ran]), {}).templates[0])
     'head.form'
     """
     tokens = TokenColumns.of(table)

@@ -1,0 +1,123 @@
+"""Conjunctions for many small tasks: induced where other tasks say that it is worth looking.
+
+A task of a few dozen rows has millions of pairs of features, and almost all that seem to tell its
+classes apart do so by chance.  Here each task looks for conjunctions among the features alone that
+a relevance prior, learned from the other tasks, holds to be most likely relevant; the best of them
+join the scaled features of its linear model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.errors import InputError
+from featloom.features.feature_list import FeatureList
+from featloom.methods.induction import ConjunctionInducer
+from featloom.methods.transfer.linear_tasks import atoms, linear_part, models_of, spread_out
+from featloom.methods.transfer.parts import TaskRows
+from featloom.methods.transfer.task_models import TaskModels
+from featloom.methods.transfer.tasks import MultiTask, TaskModel
+
+LOOKED_AT, KEPT = 100, 30  # features that are joined, and conjunctions, of each task
+_LEAST_ROWS = 3  # of a feature that is joined, and of a conjunction
+
+Pair = tuple[int, ...]
+
+
+def fit_joined(
+    model: MultiTask,
+    rows: TaskRows,
+    *,
+    looked_at: int = LOOKED_AT,
+    kept: int = KEPT,
+    seed: int = 0,
+) -> TaskModels:
+    """Models of tasks with conjunctions, after a :class:`MultiTask` with a prior, same rows.
+
+    Parameters
+    ----------
+    model : fitted; its prior, scales and setting are used.
+    looked_at : how many features, the likeliest, conjunctions are made of.
+    kept : conjunctions of each task.
+    """
+    if model.prior_ is None:
+        raise InputError("the tasks were learned without a prior; there is none to join under")
+    X, labels = rows.matrix.to_csr(), rows.labels
+    plain = models_of(model, rows)
+    number_of: dict[Pair, int] = {}
+    n = rows.matrix.shape[1]
+    found = {}
+    for task, one in model.models_.items():
+        mine = np.flatnonzero(rows.tasks == task)
+        pairs = _pairs(model, one, str(task), rows.matrix, X[mine], labels[mine], looked_at, kept)
+        for pair in pairs:
+            number_of.setdefault(pair, n + len(number_of))
+        found[str(task)] = (one, mine, pairs)
+    if not number_of:
+        return plain
+    parts = np.full((n + len(number_of), 2), -1, dtype=np.int32)
+    parts[:n, 0] = np.arange(n)
+    parts[n:] = list(number_of)
+    alone = atoms(rows)
+    features = FeatureList(alone.columns, alone.vocabularies, parts)
+    learned = {
+        task: _learned(model, one, X[mine], labels[mine], pairs, number_of, len(features))
+        for task, (one, mine, pairs) in found.items()
+    }
+    return TaskModels.of(features, learned, rows.task_column, rows.matrix.target, model.prior_)
+
+
+def _pairs(
+    model: MultiTask,
+    one: TaskModel,
+    task: str,
+    matrix: FeatureMatrix,
+    X: sparse.csr_matrix,
+    labels: np.ndarray,
+    looked_at: int,
+    kept: int,
+) -> list[Pair]:
+    """Conjunctions of a task, as pairs of feature numbers."""
+    if one.estimator is None or one.scale is None:
+        return []
+    n_rows = np.bincount(X.indices, minlength=X.shape[1])[one.columns]
+    common = np.flatnonzero((n_rows >= _LEAST_ROWS) & (n_rows < X.shape[0]))
+    likely = common[np.argsort(-one.scale[common], kind="stable")][:looked_at]
+    columns = np.sort(one.columns[likely])
+    if len(columns) < 2:
+        return []
+    names = [str(number) for number in columns.tolist()]
+    families = [matrix.families[family] for family in matrix.family_of[columns].tolist()]
+    some = FeatureMatrix.from_csr(X[:, columns], names=names, feature_groups=families)
+    inducer = ConjunctionInducer(
+        score="residual", keep=1.0, final_keep=kept, min_support=_LEAST_ROWS
+    ).fit(some, labels)
+    induced = [tuple(map(int, feature.feature.parts)) for feature in inducer.features_]
+    return [(min(pair), max(pair)) for pair in induced if len(pair) == 2]
+
+
+def _learned(
+    model: MultiTask,
+    one: TaskModel,
+    X: sparse.csr_matrix,
+    labels: np.ndarray,
+    pairs: list[Pair],
+    number_of: dict[Pair, int],
+    n: int,
+) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray]:
+    """Weights, biases and classes of a task, on its features and conjunctions."""
+    if one.estimator is None:
+        return sparse.csc_matrix((n, 1)), np.zeros(1), one.classes
+    scale = np.ones(len(one.columns)) if one.scale is None else one.scale
+    columns = np.append(one.columns, [number_of[pair] for pair in pairs]).astype(np.int64)
+    both = [X[:, [a]].multiply(X[:, [b]]) for a, b in pairs]
+    joined = sparse.hstack([X[:, one.columns] @ sparse.diags(scale), *both], format="csr")
+    codes = np.searchsorted(one.classes, labels)
+    estimator = model._estimator().set_params(
+        **{name: value for name, value in one.setting.items() if name != "power"}
+    )
+    weights, biases, kept = linear_part(estimator.fit(joined, codes))
+    weights = weights * np.append(scale, np.ones(len(pairs)))[:, None]
+    return spread_out(weights, columns, n), biases, one.classes[kept]

@@ -1,0 +1,283 @@
+"""Who answers for many tasks: each alone, all in one, or each helped by the others.
+
+Whatever learned them, in the end all are linear models of features
+(:class:`~featloom.methods.transfer.task_models.TaskModels`), which answer here as they will from
+their file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from featloom.discover.contenders import Contender, Finding
+from featloom.discover.joined_tasks import fit_joined
+from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
+from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
+from featloom.methods.transfer.parts import TaskRows
+from featloom.methods.transfer.task_models import TaskModels
+
+ALONE, HELPED = "linear SVM, each task alone", "relevance prior"
+_MOST_SHOWN = 60
+
+
+def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
+    """Everyone, cheap ones first.
+
+    Parameters
+    ----------
+    classes : of all tasks; answers are their places.
+    """
+    fit = partial(partial, _fit_tasks, classes)
+    return [
+        Contender(
+            "most frequent class of the task", "chance", "the same answer whatever the row",
+            fit("", _commonest), 0.1,
+        ),
+        Contender(
+            ALONE, "baseline", "a linear model for each task, from its own rows",
+            fit("features", _alone), 1.0,
+        ),
+        Contender(
+            "L1 logistic regression, each task alone", "baseline",
+            "a sparse linear model for each task", fit("features", _sparse), 2.0,
+        ),
+        Contender(
+            "selection at one cost, each task alone", "baseline",
+            "few features a task, all at the same cost, chosen by minimum description length",
+            fit("features chosen", _selected), 2.0,
+        ),
+        Contender(
+            "own evidence, each task alone", "baseline",
+            "a linear model for each task, columns scaled by what its rows tell of them",
+            fit("features", _own), 3.0,
+        ),
+        Contender(
+            "one model for all tasks", "baseline",
+            "a linear model on all rows, with the task as a feature",
+            partial(_fit_together, classes), 2.5,
+        ),
+        Contender(
+            HELPED, "method",
+            "a linear model for each task, columns scaled by what other tasks found relevant",
+            fit("features", _helped), 4.0,
+        ),
+        Contender(
+            "conjunctions under the prior", "method",
+            "the same with conjunctions of the features that other tasks found most relevant",
+            partial(_fit_joined, classes), 5.0,
+        ),
+        Contender(
+            "selection at the prior's costs", "method",
+            "few features a task, cheaper where other tasks chose them",
+            fit("features chosen", _priced), 4.5,
+        ),
+        Contender(
+            "TransFeat", "method", "the published method: selection, clusters of tasks, prior",
+            partial(_fit_transfeat, classes), 6.0,
+        ),
+        Contender(
+            "relevance prior, shuffled", "yardstick",
+            "a control: the prior's probabilities dealt out to features at random, so that nothing "
+            "is carried over",
+            fit("features", _shuffled), 4.0,
+        ),
+    ]  # fmt: skip
+
+
+@dataclass
+class FittedTasks:
+    """Models of tasks that have learned.
+
+    Parameters
+    ----------
+    model : what learned.
+    models : the linear models that it came to, which answer.
+    classes : whose places are the codes of answers.
+    made_of : what its size counts; "" for nothing.
+    """
+
+    model: Any
+    models: TaskModels
+    classes: tuple[str, ...]
+    made_of: str
+    setting: str
+
+    @property
+    def size(self) -> int:
+        """Features of all tasks, those of each counted by themselves."""
+        if not self.made_of:
+            return 0
+        if self.models.answers_any_task:
+            return len(self.models.features)
+        weights = self.models.weights
+        output_of = np.repeat(np.arange(weights.shape[1]), np.diff(weights.indptr))
+        task_of = np.searchsorted(self.models.starts, output_of, side="right")
+        return len(np.unique(np.stack([task_of, weights.indices]), axis=1)[0])
+
+    @property
+    def size_words(self) -> str:
+        return f"{self.size:,} {self.made_of}" if self.made_of else "1 class a task"
+
+    def answers(self, data: TaskRows) -> np.ndarray:
+        code_of = {name: code for code, name in enumerate(self.classes)}
+        given = self.models.answers(data.matrix, data.tasks)
+        # A task that was not learned has no model, and so no right answer.
+        return np.array([code_of.get(one, -1) for one in given.tolist()], dtype=np.int32)
+
+    def findings(self) -> list[Finding]:
+        found = [self._strongest()]
+        if self.models.prior is not None:
+            found += _relevance(self.models.prior)
+        return [one for one in found if one.rows]
+
+    def save(self, folder: Path) -> list[str]:
+        from featloom.discover.kept import save_tasks
+
+        return save_tasks(self.models, folder)
+
+    def _strongest(self) -> Finding:
+        """The feature with the highest weight for each class of a task, the largest first."""
+        models = self.models
+        rows = []
+        if not models.answers_any_task:
+            for t, task in enumerate(models.tasks):
+                for k in models.outputs[models.starts[t] : models.starts[t + 1]].tolist():
+                    column = models.weights[:, [k]].tocoo()
+                    if column.nnz and column.data.max() > 0:
+                        best = int(np.argmax(column.data))
+                        weight, name = column.data[best], models.features.name(column.row[best])
+                        rows.append([task, models.classes[k], name, float(f"{weight:.4g}")])
+        rows.sort(key=lambda row: -row[3])
+        return Finding("what speaks most for a class", ["task", "class", "feature", "weight"],
+                       rows[:_MOST_SHOWN])  # fmt: skip
+
+
+def _relevance(prior: RelevancePrior) -> list[Finding]:
+    families = list(prior.family_rates().items())[:_MOST_SHOWN]
+    p = prior.probability()
+    likely = np.argsort(-p, kind="stable")[:_MOST_SHOWN].tolist()
+    return [
+        Finding(
+            "families by relevance", ["family", "share of its features that tasks choose"],
+            [[name, round(rate, 5)] for name, rate in families],
+        ),
+        Finding(
+            "features by relevance", ["feature", "probability", "tasks that chose it"],
+            [
+                [name, round(float(p[j]), 4), ", ".join(map(str, prior.vouchers(name)[:8]))]
+                for j in likely
+                for name in [prior.feature_names_[j]]
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _commonest(seed: int, threads: int) -> MultiTask:
+    return baselines.most_frequent_class(n_jobs=threads, random_state=seed)
+
+
+def _alone(seed: int, threads: int) -> MultiTask:
+    return baselines.linear_svm(n_jobs=threads, random_state=seed)
+
+
+def _sparse(seed: int, threads: int) -> MultiTask:
+    return baselines.l1_logistic(n_jobs=threads, random_state=seed)
+
+
+def _selected(seed: int, threads: int) -> MultiTask:
+    return baselines.flat_cost_selection(n_jobs=threads, random_state=seed)
+
+
+def _own(seed: int, threads: int) -> MultiTask:
+    return baselines.evidence_svm(n_jobs=threads, random_state=seed)
+
+
+def _helped(seed: int, threads: int) -> MultiTask:
+    return MultiTask(strengths=baselines.STRENGTHS, n_jobs=threads, random_state=seed)
+
+
+def _shuffled(seed: int, threads: int) -> MultiTask:
+    prior = RelevancePrior(rounds=2, shuffle=seed + 1)
+    return MultiTask(
+        prior=prior, strengths=baselines.STRENGTHS, n_jobs=threads, random_state=seed
+    )  # fmt: skip
+
+
+def _priced(seed: int, threads: int) -> MultiTask:
+    from featloom.learners.stepwise import MDLSelector
+
+    prior = RelevancePrior(rounds=2)
+    return MultiTask(
+        MDLSelector(), prior=prior, use="cost", strengths=None, n_jobs=threads, random_state=seed
+    )
+
+
+def _fit_tasks(
+    classes: tuple[str, ...],
+    made_of: str,
+    make: Callable[[int, int], MultiTask],
+    data: TaskRows,
+    seed: int,
+    threads: int,
+) -> FittedTasks:
+    model = make(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
+    return FittedTasks(model, models_of(model, data), classes, made_of, _words(model))
+
+
+def _fit_joined(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
+    model = _helped(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
+    models = fit_joined(model, data, seed=seed)
+    return FittedTasks(model, models, classes, "features", _words(model))
+
+
+def _fit_transfeat(
+    classes: tuple[str, ...], data: TaskRows, seed: int, threads: int
+) -> FittedTasks:
+    names = [str(name) for name in data.matrix.names]
+    model = TransFeat(feature_names=names, n_jobs=threads).fit(data.by_task())
+    models = models_of_transfeat(model, data)
+    return FittedTasks(model, models, classes, "features chosen", "")
+
+
+def _fit_together(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
+    """One linear model, its penalty tuned on a quarter of the rows."""
+    from featloom.discover.recipes import STRENGTHS
+    from featloom.evaluation.folds import make_folds
+    from featloom.learners.linear import LinearClassifier
+
+    tasks = np.unique(data.tasks)
+    X, y = _with_task(data, tasks), data.labels
+    fold_of = make_folds(
+        y, n_folds=4, groups=data.matrix.groups, seed=seed, allow_rare=True, stratified=False
+    )
+    learn, judge = fold_of != 0, fold_of == 0
+    right = []
+    for strength in STRENGTHS:
+        model = LinearClassifier(C=strength, n_jobs=threads, random_state=seed)
+        right.append(float((model.fit(X[learn], y[learn]).predict(X[judge]) == y[judge]).mean()))
+    best = STRENGTHS[int(np.argmax(right))]
+    model = LinearClassifier(C=best, n_jobs=threads, random_state=seed).fit(X, y)
+    models = models_of_one(model, tasks, data)
+    return FittedTasks(model, models, classes, "features", f"C {best:g}")
+
+
+def _with_task(data: TaskRows, tasks: np.ndarray) -> sparse.csr_matrix:
+    """The features, and one for each task."""
+    place = np.searchsorted(tasks, data.tasks)
+    ones = sparse.csr_matrix(
+        (np.ones(len(place)), (np.arange(len(place)), place)), shape=(len(data), len(tasks))
+    )
+    return sparse.hstack([data.matrix.to_csr(), ones], format="csr")
+
+
+def _words(model: MultiTask) -> str:
+    return ", ".join(
+        f"{name.rpartition('__')[2]} {value:g}" for name, value in model.setting_.items()
+    )
