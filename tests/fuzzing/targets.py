@@ -1,0 +1,295 @@
+"""What is fed with damaged files: every reader, the template parser, models, journals, reports.
+
+A target may answer, or refuse with one of the two faults that users are told about; anything else
+is a crash.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from mutations import damaged, damaged_json
+from scipy import sparse
+
+from featloom.errors import InputError
+
+Mutation = Callable[[Random], bytes]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads a file.
+
+    Parameters
+    ----------
+    name : of the target.
+    file : how the damaged file is called; readers look at the ending.
+    seeds : sound files, which are damaged.
+    read : is given the file.
+    changed : how a seed is damaged.
+    """
+
+    name: str
+    file: str
+    seeds: tuple[bytes, ...]
+    read: Callable[[Path], object]
+    changed: Callable[[bytes, Random, tuple[bytes, ...]], bytes] = damaged
+
+    def crash(self, content: bytes, folder: Path) -> Exception | None:
+        """What went wrong with a file, if anything did that should not."""
+        path = folder / self.file
+        path.write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.read(path)
+            except InputError as error:
+                if "\n" in str(error) or not str(error):
+                    return AssertionError(f"a fault in more than one line: {error!r}")
+            except Exception as error:
+                return error
+        return None
+
+    def mutated(self, random: Random) -> bytes:
+        return self.changed(random.choice(self.seeds), random, self.seeds)
+
+
+def targets(results: tuple[bytes, ...] = ()) -> dict[str, Target]:
+    """All targets by name; ``results`` are of runs, for the report."""
+    found = [*_readers(), *_formats(), *_models(), *_runs((*results, _comparison()))]
+    return {target.name: target for target in found}
+
+
+def _as_json(content: bytes, random: Random, _: tuple[bytes, ...]) -> bytes:
+    return damaged_json(content, random) if random.random() < 0.8 else damaged(content, random)
+
+
+def _readers() -> list[Target]:
+    from featloom.data.readers import (
+        read,
+        read_conll,
+        read_conllu,
+        read_sparse,
+        read_svmlight,
+        read_table,
+        read_timbl,
+    )
+    from featloom.data.readers.parquet import read_parquet
+    from featloom.data.readers.tables import read_table_blocks
+
+    csv = (
+        b'letter,next,sound\nc,a,K\nc,e,S\n"c","o ""x""",K\n?,h,C\n',
+        b"verb\tnoun\tprep\tclass\nate\tpizza\twith\tV\nsaw\tman\tof\tN\n",
+        b"a;b;y\n1;2;x\n3;4;z\n",
+    )
+    conll = (
+        b"The DT B-NP\ncat NN I-NP\n\nIt PRP B-NP\nran VBD B-VP\n. . O\n",
+        b"-DOCSTART- -X- O\n\nJim NNP B-PER\nran VBD O\n",
+    )
+    conllu = (
+        b"# newdoc id = a\n# sent_id = 1\n1\tHe\the\tPRON\tPRP\tCase=Nom\t2\tnsubj\t_\t_\n"
+        b"2\tran\trun\tVERB\tVBD\t_\t0\troot\t_\t_\n\n"
+        b"1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t0\troot\t_\t_\n"
+        b"2\tle\tle\tDET\t_\t_\t1\tdet\t_\t_\n2.1\tx\tx\tX\t_\t_\t_\t_\t_\t_\n\n",
+    )
+    svmlight = (b"1 3:1 7:1\n-1 1:1 2:1 # a\n", b"1 qid:4 2:1\n-1 qid:5 1:1\n")
+    timbl = (b"=,=,c,a,K\n=,c,a,t,S\n", b"a b c d.\ne f g h.\n")
+    return [
+        Target("table", "t.csv", csv, partial(read_table, target=-1)),
+        Target("table, bad rows skipped", "t.csv", csv, partial(read_table, on_bad_row="skip")),
+        Target("table in blocks", "t.csv", csv, lambda path: list(read_table_blocks(path))),
+        Target("conll", "t.conll", conll, read_conll),
+        Target("conllu", "t.conllu", conllu, read_conllu),
+        Target("svmlight", "t.svm", svmlight, read_svmlight),
+        Target("timbl", "t.inst", timbl, read_timbl),
+        Target("sparse", "t.npz", _sparse(), read_sparse),
+        Target("parquet", "t.parquet", _parquet(), partial(read_parquet, target="y")),
+        Target("any file", "t.txt", (*csv, *conll, *conllu, *svmlight, *timbl), read),
+    ]
+
+
+def _sparse() -> tuple[bytes, ...]:
+    stream = io.BytesIO()
+    matrix = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 0]], dtype=np.int8))
+    arrays = {
+        "data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr,
+        "shape": matrix.shape, "format": b"csr", "y": np.array([0, 1]),
+    }  # fmt: skip
+    np.savez(stream, **arrays)
+    packed = io.BytesIO()
+    sparse.save_npz(packed, matrix)
+    return stream.getvalue(), packed.getvalue()
+
+
+def _parquet() -> tuple[bytes, ...]:
+    import polars as pl
+
+    stream = io.BytesIO()
+    pl.DataFrame({"a": ["x", "y"], "b": [1, None], "y": ["K", "S"]}).write_parquet(stream)
+    return (stream.getvalue(),)
+
+
+def _formats() -> list[Target]:
+    from featloom.formats.crfpp import read_templates
+    from featloom.formats.timbl import read_probabilities, read_weights
+
+    templates = (
+        b"# unigrams\nU00:%x[-1,0]\nU01:%x[0,0]/%x[1,1]\n\nB\nB01:%x[0,1]\n",
+        b"U:%x[0,0]\n*U:%x[0,0]/%x[0,1]\n",
+    )
+    weights = (b"# nw\n# Fea.\tWeight\n1\t0.25\n2\t0.5\n#\n\n# gr\n1\t0.1\n2\tIgnore\n#\n",)
+    shares = (b"Targets : K,S.\n\nfeature # 1 Matrix: \nc\t0.5\t0.5\na\t1\t0\n\n",)
+    return [
+        Target("templates", "t.template", templates, read_templates),
+        Target("weights", "t.wgt", weights, read_weights),
+        Target("probabilities", "t.mat", shares, read_probabilities),
+    ]
+
+
+def _models() -> list[Target]:
+    from featloom.learners.memory import MemoryClassifier
+    from featloom.learners.parser import DependencyParser
+    from featloom.learners.plan_model import PlanModel
+    from featloom.learners.tagger import SequenceTagger
+    from featloom.methods.transfer import RelevancePrior
+
+    with TemporaryDirectory() as folder:
+        memory, linear, tagger, parser, prior = _saved(Path(folder))
+    kinds = {
+        "memory model": (memory, MemoryClassifier.load),
+        "linear model": (linear, PlanModel.load),
+        "tagger": (tagger, SequenceTagger.load),
+        "parser": (parser, DependencyParser.load),
+    }
+    found = []
+    for name, (content, load) in kinds.items():
+        found.append(Target(name, "m.featloom", (content,), load))
+        found.append(Target(f"{name}, forged", "m.featloom", (content,), load, forged))
+    return [*found, Target("prior", "p.json", (prior,), RelevancePrior.load, _as_json)]
+
+
+def _saved(folder: Path) -> tuple[bytes, ...]:
+    """A small model of each kind, as the program writes it."""
+    from featloom.data.trees import table_of_trees
+    from featloom.features.feature import Feature
+    from featloom.learners.memory import MemoryClassifier
+    from featloom.learners.parser import DependencyParser
+    from featloom.learners.plan_model import PlanModel
+    from featloom.learners.tagger import SequenceTagger
+    from featloom.methods.transfer import RelevancePrior
+
+    rows, sounds = [["c", "a"], ["c", "e"], ["k", "a"]], ["K", "S", "K"]
+    MemoryClassifier(k=1).fit(rows, sounds).save(folder / "memory")
+    joined = [Feature.from_names(["letter=c", "next=e"]), Feature.from_names(["letter=k"])]
+    PlanModel.of(joined, ["letter", "next"], [[2.0, -1.0]], [0.5], ["K", "S"]).save(
+        folder / "linear"
+    )
+    tagger = SequenceTagger(templates=["U0:%x[0,0]", "B"], random_state=0)
+    tagger.fit([["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]).save(folder / "tagger")
+    trees = [
+        [("He", "he", "PRON", "_", "_", 2, "nsubj"), ("ran", "run", "VERB", "_", "_", 0, "root")]
+    ]
+    DependencyParser(epochs=1).fit(table_of_trees(trees * 3)).save(folder / "parser")
+    X = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]] * 6))
+    prior = RelevancePrior(feature_names=["dobj_a", "dobj_b", "tp_c"])
+    prior.fit({"add": (X, ["x", "y"] * 6), "give": (X, ["y", "x"] * 6)}).save(folder / "prior")
+    names = ("memory", "linear", "tagger", "parser", "prior")
+    return tuple((folder / name).read_bytes() for name in names)
+
+
+def forged(content: bytes, random: Random, _: tuple[bytes, ...]) -> bytes:
+    """A model whose parts were changed by someone who also set the checksums right."""
+    from featloom.formats.models import load_model, save_model
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "m"
+        path.write_bytes(content)
+        model = load_model(path)
+        description, arrays = model.description, dict(model.arrays)
+        if random.random() < 0.5 or not arrays:
+            text = damaged_json(json.dumps(description).encode(), random)
+            changed = json.loads(text)
+            description = changed if isinstance(changed, dict) else {"changed": changed}
+        else:
+            name = random.choice(sorted(arrays))
+            arrays[name] = _changed_array(arrays[name], random)
+        save_model(path, model.kind, description, arrays)
+        return path.read_bytes()
+
+
+def _changed_array(array: np.ndarray, random: Random) -> np.ndarray:
+    """One number set to an odd one, or numbers lost, or another type."""
+    array, what = np.array(array), random.randrange(6)
+    if what == 0:
+        return array[: random.randrange(len(array) + 1)] if array.ndim else array
+    if what == 1:
+        return array.astype(random.choice((np.int8, np.int64, np.float32, np.float64)))
+    if what == 2 or not array.size:
+        return array.reshape(-1)
+    odd = (np.nan, np.inf, 1e300, -1.0) if array.dtype.kind == "f" else (-1, 0, 1, 7, 100)
+    if array.dtype.kind in "iu":
+        odd += (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max)
+    value = random.choice(odd)
+    with np.errstate(over="ignore"):
+        array.reshape(-1)[random.randrange(array.size)] = np.array(value).astype(array.dtype)
+    return array
+
+
+def _comparison() -> bytes:
+    """The result of a small comparison of methods."""
+    from featloom.data.table import NominalTable
+    from featloom.discover.front import discover
+    from featloom.runs import encode_result
+
+    letters = [(a, b) for a in "ckg" for b in "aeio"] * 5
+    table = NominalTable.from_columns(
+        {"letter": [a for a, _ in letters], "next": [b for _, b in letters]},
+        labels=["S" if b in "ei" and a == "c" else "K" for a, b in letters],
+    )
+    only = ["linear model", "induction", "memory"]
+    found = discover(table, only=only, budget=None, n_jobs=1)
+    head = {"schema": 1, "command": "featloom discover x.csv", "versions": {}, "seed": 0}
+    return encode_result({**head, "timing": {"total_s": 1.0}, **found.result})
+
+
+def _runs(results: tuple[bytes, ...]) -> list[Target]:
+    from featloom.cli.session import read_request
+    from featloom.report.html import report_html
+    from featloom.runs import Run
+    from featloom.search import Journal, fingerprint
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "j"
+        with Journal(path, data=fingerprint("d"), search={"m": 1}) as journal:
+            for k in range(3):
+                journal.append({"k": k}, {"score": k / 3}, seconds=0.1, elapsed=0.1 * k)
+        journal_bytes = path.read_bytes()
+
+    def opened(path: Path) -> None:
+        for beside in path.parent.glob(f"{path.name}-*"):
+            beside.unlink()
+        with Journal(path, data=fingerprint("d"), search={"m": 1}) as journal:
+            list(journal)
+
+    def request(path: Path) -> None:
+        read_request(Run(path.parent))
+
+    asked = (b'{"command": "memory", "options": {"data": "x.csv", "budget": 3}}',)
+    return [
+        Target("journal", "s.journal", (journal_bytes,), opened),
+        Target("request", "request.json", asked, request, _as_json),
+        Target(
+            "report", "result.json", results,
+            lambda path: report_html(json.loads(path.read_bytes())),
+            lambda content, random, _: damaged_json(content, random),
+        ),
+    ]  # fmt: skip
