@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -59,12 +60,12 @@ def damaged_json(text: bytes, random: Random) -> bytes:
         if what == 0 and isinstance(holder, dict):
             del holder[key]
         elif what == 1 and isinstance(holder, list) and holder is not root:
-            holder.append(holder[key])
+            holder.append(deepcopy(holder[key]))
         elif what == 2:
             other, name = random.choice(places)
-            holder[key] = json.loads(json.dumps(other[name]))
+            holder[key] = deepcopy(other[name])
         else:
-            holder[key] = random.choice(ODD_VALUES)
+            holder[key] = deepcopy(random.choice(ODD_VALUES))
     return json.dumps(root[0]).encode()
 
 

@@ -251,7 +251,8 @@ def _sentences(path: Path) -> Iterator[None]:
             raise InputError(f"journal {path} cannot be written: {error}") from None
         if primary == sqlite3.SQLITE_CANTOPEN:
             raise InputError(f"journal {path} cannot be opened: {error}") from None
-        raise InputError(f"journal {path} is damaged: {error}") from None
+        told = " ".join(str(error).split())  # SQLite quotes what it cannot read, lines and all
+        raise InputError(f"journal {path} is damaged: {told}") from None
 
 
 def _connect(path: Path) -> sqlite3.Connection:
