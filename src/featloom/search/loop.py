@@ -33,7 +33,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, overload
 
+from featloom.cluster import current_cluster
 from featloom.errors import InputError
+from featloom.search.cluster import on_cluster
 from featloom.search.journal import Evaluation, Journal, Stop
 from featloom.search.space import Candidate, candidate_key, json_text
 from featloom.search.strategies import Strategy, score_of
@@ -146,8 +148,10 @@ def search(
     budget : a number of evaluations, a time such as "10m", or a :class:`Budget`.
     progress : ``progress(done, total, best score)``.
     on_result : called with each :class:`Evaluation`, in order, also for those from the journal.
-    map_batch : evaluates batches elsewhere, a cluster for instance; ``jobs`` then says how many
-        workers there are.
+    map_batch : evaluates batches elsewhere; ``jobs`` then says how many workers there are.
+
+    Within ``with cluster(…)`` (:mod:`featloom.cluster`) candidates are evaluated on its workers,
+    and ``jobs`` counts for nothing.
 
     Raises
     ------
@@ -168,6 +172,11 @@ def search(
     ongoing.progress, ongoing.on_result = progress, on_result
     if map_batch is not None:
         return ongoing.run(map_batch, n_workers)
+    workers = current_cluster()
+    if workers is not None:
+        elsewhere = on_cluster(evaluate, workers, ongoing.deadline)
+        # Several are asked for even with one worker: it need not wait for the next to be sent.
+        return ongoing.run(elsewhere, max(2, workers.n_workers))
     if n_workers == 1 and ongoing.deadline is None:
         return ongoing.run(one_by_one(evaluate), n_workers)
     with processes(evaluate, n_workers, ongoing.deadline) as in_processes:

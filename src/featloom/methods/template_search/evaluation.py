@@ -65,6 +65,10 @@ class TemplateEvaluation:
             return self.prune(rounds)
         return self.screen(rounds, work["pick"], work["extend"])
 
+    def at_home(self, work: Mapping[str, Any]) -> bool:
+        """Whether a piece of work goes on from earlier ones, and so is done where those were."""
+        return work["work"] != "train"
+
     def train(self, templates: Sequence[Places], kind: str, seed: int) -> dict[str, Any]:
         """Train on four parts, and tag the one that screening does not judge by."""
         expansion = TemplateExpansion(

@@ -1,0 +1,333 @@
+"""Work on other processes and machines, by Dask.
+
+Within ``with cluster("local:4"):`` or ``with cluster("tcp://10.0.0.7:8786"):`` searches evaluate
+their candidates on the workers, and data in blocks is counted there.  What is found is the same as
+on one core: candidates are told in the order asked, and counts are whole numbers.
+
+What a worker needs for many tasks (the data of a search, the vocabularies of blocks) is *held*: it
+goes to the scheduler once, and from there to every worker that asks for it.  A worker that is lost
+costs time only: what it was doing is done again by another.  Where one task ends three workers one
+after the other, or where no worker is left for a minute, there is an error that says so.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from featloom.errors import InputError
+
+PATIENCE = 60.0  # seconds without any worker
+_CONNECT = 20.0  # seconds for a scheduler to answer, and for a first worker to come
+_WAITING = 2  # tasks for each worker that are sent ahead, so that none waits for the next
+_RUNS = (
+    4  # runs of items for each worker in a reduction: a run that is lost is a quarter of its work
+)
+_JOINED = 4  # sums that are added up in one task
+_LOCAL = "local:"
+_PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
+
+_current: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Cluster | None]:
+    """Let searches and counts run on a Dask cluster for the time of a ``with`` block.
+
+    Parameters
+    ----------
+    address : ``local:N`` starts N worker processes on this machine and ends them afterwards,
+        ``tcp://host:port`` is a scheduler that is running; None: no cluster.
+    """
+    if address is None:
+        yield None
+        return
+    local = _workers_wanted(address)
+    distributed = _distributed()
+    try:
+        started = None if local is None else _local_cluster(distributed, local)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other versions of packages that do not matter here
+            client = distributed.Client(
+                address if started is None else started, timeout=_CONNECT, set_as_default=False
+            )
+    except (OSError, TimeoutError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}: {_reason(error)}") from None
+    try:
+        connected = Cluster(client, address)
+        connected.check()
+        token = _current.set(connected)
+        try:
+            yield connected
+        finally:
+            _current.reset(token)
+    finally:
+        client.close()
+        if started is not None:
+            started.close()
+
+
+def current_cluster() -> Cluster | None:
+    """The cluster of the ``with`` block around, if there is one."""
+    return _current.get()
+
+
+class Cluster:
+    """The workers of a Dask scheduler; made by :func:`cluster`."""
+
+    def __init__(self, client: Any, address: str):
+        self.client, self.address = client, address
+        self._n_workers, self._looked = 0, -1e9
+        self._held: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    @property
+    def n_workers(self) -> int:
+        """Worker processes that are there now, or were a second ago; at least 1."""
+        if time.monotonic() - self._looked > 1.0:
+            self._n_workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+            self._looked = time.monotonic()
+        return max(1, self._n_workers)
+
+    def check(self) -> None:
+        """Refuse a cluster without workers, or with another featloom than ours."""
+        try:
+            self.client.wait_for_workers(1, timeout=_CONNECT)
+        except TimeoutError:
+            raise InputError(f"the Dask scheduler at {self.address} has no workers") from None
+        try:
+            found = set(self.client.run(_version).values())
+        except ModuleNotFoundError as error:
+            raise InputError(f"a worker at {self.address} lacks {error.name}") from None
+        if found != {_version()}:
+            theirs = ", ".join(sorted(found))
+            raise InputError(
+                f"the workers at {self.address} have featloom {theirs}, here it is {_version()}"
+            )
+
+    def hold(self, value: Any) -> Any:
+        """Send a value to the workers once; what comes back stands for it in tasks.
+
+        The parts of a tuple are sent apart, and what was sent before is not sent again.
+        """
+        if isinstance(value, tuple):
+            return tuple(self.hold(part) for part in value)
+        try:
+            known = self._held.get(value)
+        except TypeError:  # nothing that can be recognised, such as an array
+            return self._submit(_itself, value)
+        if known is None or known.status not in ("pending", "finished"):
+            # As the argument of a task it stays with the scheduler, and so outlives every worker.
+            known = self._submit(_itself, value)
+            with suppress(TypeError):
+                self._held[value] = known
+        return known
+
+    def each(
+        self,
+        task: Callable[..., Any],
+        held: Any,
+        items: Iterable[Any],
+        deadline: float | None = None,
+    ) -> Iterator[tuple[int, Any]]:
+        """(place, ``task(held, item)``) of items, in the order in which they are finished.
+
+        An item is taken only when a worker is free, or soon will be; at the deadline (of the
+        monotonic clock) what is under way is given up.
+        """
+        finished: queue.SimpleQueue = queue.SimpleQueue()
+        under_way: dict[Any, int] = {}
+        remaining = enumerate(items)
+        try:
+            while True:
+                while len(under_way) < _WAITING * self.n_workers:
+                    place, item = next(remaining, (-1, None))
+                    if place < 0:
+                        break
+                    future = self._submit(task, held, item)
+                    under_way[future] = place
+                    future.add_done_callback(finished.put)
+                if not under_way:
+                    return
+                future = self._next(finished, deadline)
+                if future is None:
+                    return
+                yield under_way.pop(future), self._result(future)
+        finally:
+            self.client.cancel(list(under_way))
+
+    def reduce(
+        self, task: Callable[..., Any], held: Any, items: Sequence[Any], add: Callable[..., Any]
+    ) -> Any:
+        """The sum of ``task(held, items of a run)`` over runs of items, added up as a tree.
+
+        Sums are added on the workers, a few at a time; the last one alone comes here.
+        """
+        n_runs = max(1, min(len(items), _RUNS * self.n_workers))
+        cuts = [len(items) * run // n_runs for run in range(n_runs + 1)]
+        sums = [self._submit(task, held, items[cuts[run] : cuts[run + 1]]) for run in range(n_runs)]
+        while len(sums) > 1:
+            groups = [sums[first : first + _JOINED] for first in range(0, len(sums), _JOINED)]
+            sums = [self._submit(_added, add, group) for group in groups]
+        finished: queue.SimpleQueue = queue.SimpleQueue()
+        sums[0].add_done_callback(finished.put)
+        try:
+            return self._result(self._next(finished))
+        except BaseException:
+            self.client.cancel(sums)
+            raise
+
+    def _submit(self, task, *arguments):
+        with warnings.catch_warnings():
+            # That an argument is large is known: it is sent once.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(task, *arguments, key=f"featloom-{uuid.uuid4().hex}")
+
+    def _next(self, finished: queue.SimpleQueue, deadline: float | None = None):
+        """The next future that is finished; None at the deadline."""
+        seen = time.monotonic()
+        while True:
+            left = 1.0 if deadline is None else min(1.0, deadline - time.monotonic())
+            if left <= 0:
+                return None
+            try:
+                return finished.get(timeout=left)
+            except queue.Empty:
+                pass
+            if self._has_workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > PATIENCE:
+                raise self._deserted()
+
+    def _has_workers(self) -> bool:
+        if self.client.status not in ("running", "connecting"):
+            raise self._gone()
+        return bool(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _result(self, future):
+        from distributed import KilledWorker
+
+        patience = PATIENCE
+        try:
+            while True:
+                if future.status in ("cancelled", "lost"):
+                    raise self._gone()
+                try:
+                    return future.result(timeout=patience)
+                except TimeoutError:
+                    if future.status == "error":
+                        raise  # the task's own
+                    # The worker that had the result is lost, or the result is very large.
+                    if not self._has_workers():
+                        raise self._deserted() from None
+                    patience *= 2
+        except KilledWorker:
+            raise InputError(
+                f"a task ended {self._failures()} workers at {self.address} one after the other, "
+                "perhaps for want of memory"
+            ) from None
+
+    def _deserted(self) -> InputError:
+        return InputError(f"no worker is left at {self.address}; waited {PATIENCE:.0f} s for one")
+
+    def _gone(self) -> InputError:
+        return InputError(f"the Dask scheduler at {self.address} is gone")
+
+    def _failures(self) -> int:
+        import dask
+
+        return int(dask.config.get("distributed.scheduler.allowed-failures", 3)) + 1
+
+
+def mapped(task: Callable[..., Any], held: Any, items: Sequence[Any]) -> Iterator[Any]:
+    """``task(held, item)`` of every item, in order: on the cluster around, or here."""
+    workers = current_cluster()
+    if workers is None:
+        for item in items:
+            yield task(held, item)
+        return
+    early: dict[int, Any] = {}
+    due = 0
+    for place, result in workers.each(task, workers.hold(held), items):
+        early[place] = result
+        while due in early:
+            yield early.pop(due)
+            due += 1
+
+
+def reduced(
+    task: Callable[..., Any], held: Any, items: Sequence[Any], add: Callable[..., Any]
+) -> Any:
+    """The sum of ``task(held, items)`` over all items: on the cluster around, or here at once."""
+    workers = current_cluster()
+    if workers is None:
+        return task(held, items)
+    return workers.reduce(task, workers.hold(held), items, add)
+
+
+def _itself(value):
+    return value
+
+
+def _added(add, sums):
+    total = sums[0]
+    for other in sums[1:]:
+        total = add(total, other)
+    return total
+
+
+def _version() -> str:
+    import featloom
+
+    return featloom.__version__
+
+
+def _workers_wanted(address: str) -> int | None:
+    """How many local workers an address asks for; None where it names a scheduler.
+
+    >>> _workers_wanted("local:2"), _workers_wanted("tcp://10.0.0.7:8786")
+    (2, None)
+    """
+    if address.startswith(_LOCAL):
+        number = address.removeprefix(_LOCAL)
+        if number.isdecimal() and int(number) > 0:
+            return int(number)
+    elif address.startswith(_PROTOCOLS):
+        return None
+    raise InputError(f"dask is {address!r}; it can be local:4 or tcp://host:port")
+
+
+def _distributed():
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "a cluster needs the package distributed: pip install 'featloom[dask]'"
+        ) from None
+    return distributed
+
+
+def _local_cluster(distributed, n_workers: int):
+    import logging
+
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        memory_limit=0,
+        silence_logs=logging.CRITICAL,
+        # One level of parallelism: a worker is one thread, in numerics too.
+        env={f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL", "POLARS")},
+    )
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).splitlines()
+    return text[0] if text else type(error).__name__
