@@ -106,6 +106,37 @@ def speed_table(rows: list[dict]) -> list[str]:
     return lines
 
 
+def scale_tables(rows: list[dict]) -> list[str]:
+    """How cost grows with rows; then blocks, workers and the journal."""
+    growth = [row for row in rows if row.get("kind") == "growth"]
+    lines = [
+        "Seconds (wall) and peak memory with rows ×1, ×10 and ×100, each in a process of its own;",
+        "the exponent e is that of seconds ~ rows^e, 1 where cost grows as the rows do.",
+        "",
+        "| what | rows | seconds | peak, MB | of which data | e |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in growth:
+        first = row is next(other for other in growth if other["what"] == row["what"])
+        cells = [
+            row["what"] if first else "",
+            f"{row['rows']:,}",
+            f"{row['ours_s']:.3g}",
+            f"{row['peak_mb']:,}",
+            f"{row['before_mb']:,}",
+            f"{row['exponent']:.2f}" if first else "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    others = [row for row in rows if row.get("kind") != "growth"]
+    lines += ["", *speed_table(others), ""]
+    for row in others:
+        if row["kind"] == "blocks":
+            lines.append(f"Counted from disk: {row['rows_a_second']:,} rows a second on one core.")
+        if row["kind"] == "journal":
+            lines.append(f"Writing the journal: {100 * row['overhead']:.2f} % of the search.")
+    return lines
+
+
 def accuracy_tables(rows: list[dict]) -> list[str]:
     """What each method reaches in nested cross-validation, a table a set of data."""
     lines = [
@@ -343,6 +374,7 @@ def transfer_tables(rows: list[dict]) -> list[str]:
 
 
 TABLES = {
+    "scale.py": scale_tables,
     "induction_accuracy.py": accuracy_tables,
     "memory_truth.py": truth_tables,
     "sequence_accuracy.py": chunk_table,

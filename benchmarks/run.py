@@ -28,6 +28,7 @@ FILES = (
     "sequence_accuracy.py",
     "tree_templates.py",
     "transfer.py",
+    "scale.py",
 )
 RESULTS = HERE / "results.json"
 

@@ -22,6 +22,8 @@ _HOME = {
     "read_table": "featloom.data.readers",
     "read_conll": "featloom.data.readers",
     "read_conllu": "featloom.data.readers",
+    "read_blocks": "featloom.data.blocks_parquet",
+    "MatrixBlocks": "featloom.data.blocks",
     "ConjunctionInducer": "featloom.methods.induction",
     "ConjunctionSearchCV": "featloom.methods.induction",
     "TreeTemplates": "featloom.methods.tree_templates",

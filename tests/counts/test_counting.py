@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +9,7 @@ from hypothesis import strategies as st
 from twins import pair_counts
 
 from featloom.counts.evidence import ClassEvidence, Conditions, ResidualEvidence
-from featloom.counts.memory import CountedMatrix, best_conjunctions, count_features
-from featloom.counts.stream import best_pairs_in_parts, count_features_in_parts
+from featloom.counts.memory import CountedMatrix, best_conjunctions
 from featloom.kernels.pairs import EQUAL_TO_PARENT
 from featloom.scores import CountScore
 
@@ -84,38 +81,6 @@ def test_pruning_changes_nothing(kind, data, limit, min_support):
     )
     assert pruned.parts.tolist() == whole.parts.tolist()
     assert pruned.scores.tolist() == whole.scores.tolist()
-
-
-@pytest.mark.parametrize("kind", ["mi", "fisher", "residual"])
-@given(data_sets(), st.lists(st.integers(0, 24), max_size=3), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
-def test_parts_give_the_same_bits_as_memory(kind, data, cuts, slices):
-    rows, labels, n_features = data
-    n_classes = int(labels.max()) + 1
-    evidence = evidence_of(labels, kind, n_classes)
-    brought = evidence.residuals if kind == "residual" else labels
-    bounds_at = sorted({0, len(rows), *(min(cut, len(rows)) for cut in cuts)})
-    spans = list(pairwise(bounds_at))
-    parts = [(*csr(rows[a:b]), brought[a:b]) for a, b in spans]
-    counted = count_features_in_parts(
-        [(*csr(rows[a:b]), labels[a:b]) for a, b in spans], n_features, n_classes
-    )
-    in_memory = count_features(*csr(rows), n_features, labels, n_classes)
-    assert counted.counts.tolist() == in_memory.counts.tolist()
-    bounds = evidence.bounds_of(evidence.feature_sums(*csr(rows), n_features), 1)
-    streamed, _ = best_pairs_in_parts(
-        parts,
-        evidence,
-        supports=counted.supports,
-        conditions=Conditions(),
-        bounds=bounds,
-        limit=4,
-        slices=slices,
-    )
-    whole, _ = best(rows, labels, n_features, evidence, limit=4)
-    assert streamed.parts.tolist() == whole.parts.tolist()
-    assert streamed.scores.tolist() == whole.scores.tolist()
-    assert streamed.supports.tolist() == whole.supports.tolist()
 
 
 @given(data_sets(n_classes=2), st.permutations(range(24)))

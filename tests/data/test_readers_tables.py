@@ -212,8 +212,13 @@ def test_a_row_without_a_group_is_named(write):
 def test_targets_that_cannot_be_learned_are_refused(write):
     one = "a,class\nx,N\ny,N\n"
     fails(write(one), ": one class only in column 'class': 'N'; two are needed")
-    own = "a,class\nx,1\ny,2\nx,3\n"
+    own = "a,class\nx,p\ny,q\nx,r\n"
     fails(write(own), ": every row has a class of its own in column 'class'; it is not a target")
+    fails(
+        write("a,class\nx,1\ny,2\nx,3.5\n"),
+        ": every row has a number of its own in column 'class'; only classes can be predicted, and "
+        "'featloom discover --bins 4' makes four ranges of it",
+    )
     assert read_table(write(one), target="class", require_labels=False).classes == ("N",)
 
 

@@ -29,7 +29,7 @@ def template(cells):
 def at_limit(limit, *args, **options):
     """An expansion whose keys stay below a limit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MOST", limit)
+        patch.setattr(module, "MOST_KEYS", limit)
         return TemplateExpansion(*args, **options)
 
 

@@ -60,10 +60,12 @@ class PairSums:
     @classmethod
     def gather(cls, parents: np.ndarray, partners: np.ndarray, sums: np.ndarray) -> PairSums:
         """Sort pairs and add up those that appear more than once."""
-        order = np.lexsort((partners, parents))
-        parents, partners = parents[order], partners[order]
+        # One number a pair, which sorts several times faster than two.
+        pairs = (parents.astype(np.int64) << 32) | partners
+        order = np.argsort(pairs, kind="stable")
+        parents, partners, pairs = parents[order], partners[order], pairs[order]
         fresh = np.ones(len(order), dtype=bool)
-        fresh[1:] = (parents[1:] != parents[:-1]) | (partners[1:] != partners[:-1])
+        fresh[1:] = pairs[1:] != pairs[:-1]
         starts = np.flatnonzero(fresh)
         added = np.add.reduceat(sums[order], starts, axis=0) if len(starts) else sums[:0]
         return cls(parents[starts], partners[starts], added)

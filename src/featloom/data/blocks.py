@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from featloom.cluster import mapped
+from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -36,27 +37,35 @@ class Blocks(ABC):
     ----------
     like : a matrix without rows; its names, families and classes are those of every block.
     sizes : rows of each block.
+    class_totals : rows of each class; None where nobody has counted them.
     memory : bytes that a process may take.
     sample_rows : how many rows :meth:`sample` has at most.
     """
 
     table: NominalTable | None = None  # without rows: the columns, where blocks are of a table
+    hashed: HashedValues | None = None  # how features were hashed, where they were
+    columns: tuple[str, ...] = ()  # of the table that they were hashed from
 
     def __init__(
         self,
         like: FeatureMatrix,
-        sizes: Sequence[int],
+        sizes: Sequence[int] | np.ndarray,
+        class_totals: np.ndarray | None,
         *,
         memory: int = MEMORY,
         sample_rows: int = SAMPLE_ROWS,
     ):
-        self.like = like
+        self.like, self.class_totals = like, class_totals
         self.sizes = np.asarray(sizes, dtype=np.int64)
         self.memory, self.sample_rows = memory, sample_rows
 
     @abstractmethod
     def block(self, number: int) -> FeatureMatrix:
         """Load one block."""
+
+    def rows_of_table(self, number: int) -> NominalTable:
+        """Load one block as rows of the table."""
+        raise InputError("these blocks are rows of features, and no rows of a table")
 
     def __iter__(self) -> Iterator[FeatureMatrix]:
         return (self.block(number) for number in range(len(self.sizes)))
@@ -87,6 +96,13 @@ class Blocks(ABC):
         """Bytes that are left for data beside the program."""
         return room_in(self.memory)
 
+    def name_features(self, numbers: np.ndarray) -> None:  # noqa: B027 (most have names)
+        """Find the names behind features, where they were hashed."""
+
+    def part(self, *, held_out: bool, every: int = 5) -> Blocks:
+        """Every fifth row, or the others."""
+        return _PartOfRows(self, held_out, every)
+
     def sampled_rows(self) -> np.ndarray:
         """The rows of the sample: all, or as many as it has, evenly spaced."""
         n = min(len(self), self.sample_rows)
@@ -107,8 +123,8 @@ class Blocks(ABC):
 class MatrixBlocks(Blocks):
     """Blocks from matrices, or from functions that load one; made by :meth:`of`."""
 
-    def __init__(self, sources, translations, like: FeatureMatrix, sizes, **how):
-        super().__init__(like, sizes, **how)
+    def __init__(self, sources, translations, like: FeatureMatrix, sizes, class_totals, **how):
+        super().__init__(like, sizes, class_totals, **how)
         self._sources, self._translations = sources, translations
 
     @classmethod
@@ -141,11 +157,12 @@ class MatrixBlocks(Blocks):
             raise InputError("there are no blocks")
         parts = list(mapped(_described, list(sources), range(len(sources))))
         first = parts[0][0]
-        same = all(_same_features(part, first) for part, _, _ in parts[1:])
-        features = (
-            [None] * len(parts) if same else _in_one_numbering([p.names for p, _, _ in parts])
-        )
-        like = first if same else _joined([part for part, _, _ in parts], features)
+        like = first
+        features: list[np.ndarray | None] = [None] * len(parts)
+        if not all(_same_features(part, first) for part, _, _ in parts[1:]):
+            numbers = _in_one_numbering([part.names for part, _, _ in parts])
+            like = _joined([part for part, _, _ in parts], numbers)
+            features = [*numbers]
         single = np.logical_and.reduce([_single_valued(part, like) for part, _, _ in parts])
         counts: dict[str, int] = {}
         for part, rows_of_class, _ in parts:
@@ -159,7 +176,9 @@ class MatrixBlocks(Blocks):
             for new, (part, _, _) in zip(features, parts, strict=True)
         ]
         sizes = [size for _, _, size in parts]
-        return cls(list(sources), translations, like, sizes, memory=memory, sample_rows=sample_rows)
+        totals = np.array([counts[name] for name in classes], dtype=np.int64)
+        how = {"memory": memory, "sample_rows": sample_rows}
+        return cls(list(sources), translations, like, sizes, totals, **how)
 
     def block(self, number: int) -> FeatureMatrix:
         matrix = _loaded(self._sources[number])
@@ -171,6 +190,34 @@ class MatrixBlocks(Blocks):
             indptr, indices = relabel(indptr, indices, features)
         labels = classes[matrix.known_labels]
         return replace(self.like, indptr=indptr, indices=indices, labels=labels)
+
+
+class _PartOfRows(Blocks):
+    """Every fifth row of other blocks, counted through all of them, or the others."""
+
+    def __init__(self, blocks: Blocks, held_out: bool, every: int):
+        ends = np.append(blocks.first_rows, len(blocks))
+        before = -(-ends // every)  # rows of those held out that lie before each end
+        sizes = np.diff(before if held_out else ends - before)
+        super().__init__(
+            blocks.like, sizes, None, memory=blocks.memory, sample_rows=blocks.sample_rows
+        )
+        self.table, self.hashed, self.columns = blocks.table, blocks.hashed, blocks.columns
+        self._blocks, self._held_out, self._every = blocks, held_out, every
+
+    def rows_in(self, number: int) -> np.ndarray:
+        """Which rows of a block are in the part."""
+        rows = self._blocks.first_rows[number] + np.arange(self._blocks.sizes[number])
+        return np.flatnonzero((rows % self._every == 0) == self._held_out)
+
+    def block(self, number: int) -> FeatureMatrix:
+        return self._blocks.block(number).take(self.rows_in(number))
+
+    def rows_of_table(self, number: int) -> NominalTable:
+        return self._blocks.rows_of_table(number).take(self.rows_in(number))
+
+    def name_features(self, numbers: np.ndarray) -> None:
+        self._blocks.name_features(numbers)
 
 
 def memory_size(text: str | int | None) -> int:

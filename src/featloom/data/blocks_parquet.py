@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from featloom.cluster import mapped
+from featloom.cluster import mapped, reduced
 from featloom.data.blocks import (
     SAMPLE_ROWS,
     Blocks,
@@ -57,7 +58,7 @@ class Span:
 def parquet_files(path: str | os.PathLike[str]) -> list[str]:
     """The Parquet files in a folder and the folders in it, by name; or the one file that it is."""
     place = Path(path)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         return [str(place)] if place.suffix.lower() in ENDINGS else []
     found = [file for file in place.rglob("*") if file.suffix.lower() in ENDINGS]
     hidden = (".", "_")  # by which programs mark files that are not data
@@ -105,20 +106,20 @@ def read_blocks(
     size = memory_size(memory)
     names = column_names(files[0])
     layout = Layout(names, target, columns, None, files[0], require_labels=True)
+    assert layout.target is not None
     features = tuple(names[j] for j in layout.features)
     source = _Source(features, names[layout.target], tuple(missing), on_bad_row == "skip")
     spans = _spans(files, source, rows_of_block(len(features), room_in(size)))
-    look = _FirstPass(source, files[0], room_in(size), hashed)
-    for span, seen in zip(spans, mapped(_look, (source, hashed), spans), strict=True):
-        look.add(span, seen)
-    return look.blocks(spans, memory=size, sample_rows=sample_rows, path=os.fspath(path))
+    how = _FirstPass(source, None if hashed is None else HashedValues(hashed), room_in(size))
+    seen = reduced(_look_run, how, spans, how.joined)
+    return how.blocks(seen, spans, memory=size, sample_rows=sample_rows, path=os.fspath(path))
 
 
 def rows_of_block(n_columns: int, room: int) -> int:
     """How many rows may be in memory at once: a quarter of the room is theirs.
 
     >>> rows_of_block(14, 1_700_000_000), rows_of_block(14, 170_000_000)
-    (474330, 47433)
+    (442708, 44270)
     """
     return int(np.clip(room // 4 // (_CELL * (n_columns + 1)), 1_000, _MOST_ROWS))
 
@@ -130,12 +131,15 @@ class ParquetBlocks(Blocks):
     features are hashed.  ``skipped`` rows had no class.
     """
 
-    def __init__(self, source: _Source, spans: list[Span], like: FeatureMatrix, sizes, **how):
+    def __init__(
+        self, source: _Source, spans: list[Span], like: FeatureMatrix, sizes, class_totals, **how
+    ):
         self.table, self.hashed = how.pop("table"), how.pop("hashed")
         self.skipped: int = how.pop("skipped")
-        super().__init__(like, sizes, **how)
+        super().__init__(like, sizes, class_totals, **how)
+        self.columns = source.features
         self._source, self._spans = source, spans
-        self._kept: dict[str, Any] = {}  # what is made once in a process
+        self._kept: dict[int | str, Any] = {}  # what is made once in a process
 
     def block(self, number: int) -> FeatureMatrix:
         if self.hashed is None:
@@ -192,7 +196,7 @@ class _Source:
     missing: tuple[str, ...]
     skips: bool
 
-    def read(self, span: Span) -> tuple[list[pl.Series], pl.Series, int]:
+    def read(self, span: Span) -> tuple[list[Any], Any, int]:
         """The columns and the classes as text, and how many rows without a class were skipped."""
         import polars as pl
 
@@ -223,66 +227,73 @@ class _Source:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What the first pass saw in some rows."""
+    """What the first pass saw in some rows, in the order in which it met it."""
 
-    rows: int
+    sizes: list[int]
     skipped: int
-    classes: tuple[str, ...]
-    values: list[tuple[str, ...]]
+    first_skipped: str
+    classes: dict[str, int]
+    values: list[dict[str, None]]
 
 
-def _look(how: tuple[_Source, int | None], span: Span) -> _Seen:
-    source, hashed = how
-    texts, classes, skipped = source.read(span)
-    values = [] if hashed is not None else [encode(text)[1] for text in texts]
-    return _Seen(len(classes), skipped, encode(classes)[1], values)
-
-
+@dataclass(frozen=True, eq=False)
 class _FirstPass:
-    """Gathers what was seen in the blocks, in their order."""
+    """Collects sizes, classes and, unless they are hashed, the values of all columns."""
 
-    def __init__(self, source: _Source, file: str, room: int, hashed: int | None):
-        self.source, self.file, self.room = source, file, room
-        self.hashed = None if hashed is None else HashedValues(hashed)
-        self.values: list[dict[str, None]] = [{} for _ in source.features]
-        self.classes: dict[str, None] = {}
-        self.sizes: list[int] = []
-        self.skipped = 0
-        self.first_skipped = ""
+    source: _Source
+    hashed: HashedValues | None
+    room: int
 
-    def add(self, span: Span, seen: _Seen) -> None:
-        self.sizes.append(seen.rows)
-        if seen.skipped and not self.skipped:
-            self.first_skipped = span.file
-        self.skipped += seen.skipped
-        self.classes.update(dict.fromkeys(seen.classes))
-        for known, values in zip(self.values, seen.values, strict=False):
-            known.update(dict.fromkeys(values))
-        n_values = 1 << self.hashed.bits if self.hashed else sum(map(len, self.values))
-        needed = n_values * (_COUNT * max(2, len(self.classes)))
+    def look(self, span: Span) -> _Seen:
+        texts, classes, skipped = self.source.read(span)
+        values = [] if self.hashed else [dict.fromkeys(encode(text)[1]) for text in texts]
+        codes, names = encode(classes)
+        rows_of_class = np.bincount(codes, minlength=len(names) + 1)[1:].tolist()
+        of_class = dict(zip(names, rows_of_class, strict=True))
+        return _Seen([len(classes)], skipped, span.file if skipped else "", of_class, values)
+
+    def joined(self, one: _Seen, other: _Seen) -> _Seen:
+        """What was seen in rows and in those after them."""
+        classes = dict(one.classes)
+        for name, rows in other.classes.items():
+            classes[name] = classes.get(name, 0) + rows
+        seen = _Seen(
+            one.sizes + other.sizes,
+            one.skipped + other.skipped,
+            one.first_skipped or other.first_skipped,
+            classes,
+            [known | more for known, more in zip(one.values, other.values, strict=True)],
+        )
+        self._check(seen)
+        return seen
+
+    def _check(self, seen: _Seen) -> None:
+        n_values = self.hashed.n_features if self.hashed else sum(map(len, seen.values))
+        needed = n_values * (_COUNT * max(2, len(seen.classes)))
         needed += 0 if self.hashed else n_values * _VALUE
         if needed > self.room:
             raise InputError(
-                f"{n_values:,} features of {len(self.classes)} classes take about "
+                f"{n_values:,} features of {len(seen.classes)} classes take about "
                 f"{needed / 1e9:.1f} GB, and {self.room / 1e9:.1f} GB are left for them; "
                 "allow more memory, or hash them into fewer (--hash 20)"
             )
 
-    def blocks(self, spans: list[Span], *, path: str, **how) -> ParquetBlocks:
-        if not sum(self.sizes):
-            raise ReadError("no rows" if not self.skipped else "no row can be used", file=path)
-        classes = sorted_classes(list(self.classes))
-        if self.skipped:
+    def blocks(self, seen: _Seen, spans: list[Span], *, path: str, **how) -> ParquetBlocks:
+        self._check(seen)
+        if not sum(seen.sizes):
+            raise ReadError("no rows" if not seen.skipped else "no row can be used", file=path)
+        classes = sorted_classes(list(seen.classes))
+        if seen.skipped:
             warn_caller(
-                f"{path}: {self.skipped:,} rows without a class skipped, the first of them in "
-                f"{self.first_skipped}"
+                f"{path}: {seen.skipped:,} rows without a class skipped, the first of them in "
+                f"{seen.first_skipped}"
             )
-        table = like = None
+        table = None
         if self.hashed is None:
             table = NominalTable(
                 self.source.features,
                 np.empty((0, len(self.source.features)), dtype=np.int32, order="F"),
-                tuple(tuple(known) for known in self.values),
+                tuple(tuple(known) for known in seen.values),
                 labels=np.empty(0, dtype=np.int32),
                 classes=classes,
                 target=self.source.target,
@@ -291,10 +302,18 @@ class _FirstPass:
             like = without_rows(FeatureMatrix.from_table(table))
         else:
             like = self.hashed.like(classes, self.source.target, path)
+        totals = np.array([seen.classes[name] for name in classes], dtype=np.int64)
         return ParquetBlocks(
-            self.source, spans, like, self.sizes, table=table, hashed=self.hashed,
-            skipped=self.skipped, **how,
+            self.source, spans, like, seen.sizes, totals, table=table, hashed=self.hashed,
+            skipped=seen.skipped, **how,
         )  # fmt: skip
+
+
+def _look_run(how: _FirstPass, spans: Sequence[Span]) -> _Seen:
+    seen = how.look(spans[0])
+    for span in spans[1:]:
+        seen = how.joined(seen, how.look(span))
+    return seen
 
 
 def _spans(files: list[str], source: _Source, rows: int) -> list[Span]:
@@ -311,7 +330,7 @@ def _spans(files: list[str], source: _Source, rows: int) -> list[Span]:
         n_rows = int(guarded(file, lazy.collect).item())
         parts = -(-n_rows // rows)
         cuts = [n_rows * part // parts for part in range(parts + 1)] if parts else [0]
-        spans += [Span(file, a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)]
+        spans += [Span(file, a, b - a) for a, b in pairwise(cuts)]
     if not spans:
         raise ReadError("no rows", file=files[0])
     return spans

@@ -17,6 +17,7 @@ import numpy as np
 
 from featloom.data.encoding import encode
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
 from featloom.errors import InputError
 
 FEWEST_BITS, MOST_BITS = 4, 28
@@ -55,10 +56,18 @@ class HashedValues:
 
     def rows(self, columns: Sequence[str], texts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
         """CSR arrays of columns of text; a missing value makes no feature."""
-        n_rows = len(texts[0])
-        features = np.full((n_rows, len(columns)), -1, dtype=np.int32)
-        for j, (column, text) in enumerate(zip(columns, texts, strict=True)):
-            codes, values = encode(text)
+        return self._rows(columns, [encode(text) for text in texts])
+
+    def rows_of_table(
+        self, columns: Sequence[str], table: NominalTable
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same of the columns of a table."""
+        places = [table.column_index(name) for name in columns]
+        return self._rows(columns, [(table.codes[:, j], table.vocabularies[j]) for j in places])
+
+    def _rows(self, columns, encoded) -> tuple[np.ndarray, np.ndarray]:
+        features = np.full((len(encoded[0][0]), len(columns)), -1, dtype=np.int32)
+        for j, (column, (codes, values)) in enumerate(zip(columns, encoded, strict=True)):
             features[:, j] = np.concatenate([[-1], self.numbers(column, values)])[codes]
         features.sort(axis=1)
         there = features >= 0
@@ -78,12 +87,18 @@ class HashedValues:
                 found.setdefault(int(numbers[place]), []).append(f"{column}={values[place]}")
         return found
 
-    def like(self, classes: tuple[str, ...], target: str, source: str) -> FeatureMatrix:
+    def like(
+        self,
+        classes: tuple[str, ...],
+        target: str,
+        source: str,
+        names: Sequence[str] | None = None,
+    ) -> FeatureMatrix:
         """A matrix without rows that all blocks are like."""
         return FeatureMatrix(
             np.zeros(1, np.int64),
             np.empty(0, np.int32),
-            HashedNames(self.n_features),
+            HashedNames(self.n_features) if names is None else names,
             np.zeros(self.n_features, dtype=np.int32),
             ("hash",),
             np.zeros(1, dtype=bool),

@@ -20,7 +20,7 @@ from featloom.errors import InputError
 from featloom.features.template import Template
 from featloom.kernels.templates import find_keys, hash_keys, join_place, number_keys
 
-_MOST = 1 << 62  # keys stay below
+MOST_KEYS = 1 << 62  # keys stay below
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ class TemplateExpansion:
         together: list[tuple[int, int]] = []
         size = 1
         for place in places:
-            if together and size > _MOST // self._radix(place[0]):
+            if together and size > MOST_KEYS // self._radix(place[0]):
                 numbers, known = number_keys(keys)
                 joined.append(_Joined(tuple(together), known, hash_keys(known)))
                 keys, together, size = numbers.astype(np.int64), [], len(known)

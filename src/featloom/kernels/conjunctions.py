@@ -17,11 +17,17 @@ from numba import njit
 def feature_class_counts(indptr, indices, n_features, labels, n_classes):
     """Rows of each class that hold each feature: a features × classes array."""
     counts = np.zeros((n_features, n_classes), dtype=np.int64)
+    add_class_counts(indptr, indices, labels, counts)
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def add_class_counts(indptr, indices, labels, counts):
+    """Add the rows to a features × classes array of counts."""
     for row in range(len(indptr) - 1):
         label = labels[row]
         for place in range(indptr[row], indptr[row + 1]):
             counts[indices[place], label] += 1
-    return counts
 
 
 @njit(cache=True, nogil=True)

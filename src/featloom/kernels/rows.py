@@ -21,6 +21,29 @@ def families_that_repeat(indptr, indices, family_of, n_families):
 
 
 @njit(cache=True, nogil=True)
+def rows_of_codes(codes, first_feature):
+    """Value codes as CSR arrays: code c > 0 of column j is feature first_feature[j] + c - 1."""
+    n_rows, n_columns = codes.shape
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    for j in range(n_columns):
+        column = codes[:, j]
+        for row in range(n_rows):
+            indptr[row + 1] += column[row] > 0
+    for row in range(n_rows):
+        indptr[row + 1] += indptr[row]
+    indices = np.empty(indptr[n_rows], dtype=np.int32)
+    place = indptr[:-1].copy()
+    for j in range(n_columns):
+        column = codes[:, j]
+        first = first_feature[j] - 1
+        for row in range(n_rows):
+            if column[row] > 0:
+                indices[place[row]] = first + column[row]
+                place[row] += 1
+    return indptr, indices
+
+
+@njit(cache=True, nogil=True)
 def transpose(indptr, indices, n_columns):
     """Rows of each column, ascending, and the places of its entries: (starts, rows, places)."""
     starts = np.zeros(n_columns + 1, dtype=np.int64)
@@ -66,15 +89,17 @@ def relabel(indptr, indices, new_label):
 
 
 @njit(cache=True, nogil=True)
-def row_set_marks(indptr, indices, n_features):
+def row_set_marks(indptr, indices, n_features, first_row=0):
     """For each feature two numbers that are the same for features with the same rows.
 
-    The number of rows, and the sum of a 64-bit mix (splitmix64) of the row numbers: two
-    different sets of rows share it with a chance of 2**-64.
+    The number of rows, and the sum of a 64-bit mix (splitmix64) of the row numbers, of which
+    ``first_row`` is the first: two different sets of rows share it with a chance of 2**-64.
+    Marks of parts of the data add up.
     """
     marks = np.zeros((n_features, 2), dtype=np.uint64)
     for row in range(len(indptr) - 1):
-        mix = np.uint64(row) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
+        number = np.uint64(first_row + row)
+        mix = number * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
         mix = (mix ^ (mix >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mix = (mix ^ (mix >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mix = mix ^ (mix >> np.uint64(31))

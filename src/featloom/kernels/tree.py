@@ -78,9 +78,9 @@ def grow(buffers, words, n_values, n_classes, by_ratio, min_rows, max_depth):
     n_rows = len(buffers[0])
     n_columns = len(n_values)
     counts = no_counts(n_values, n_classes, n_rows)
-    nodes = _empty_nodes(64)
+    nodes = empty_nodes(64)
     n_nodes = np.int64(1)
-    root_sum = _add_root(nodes, buffers[0], n_classes, counts)
+    root_sum = add_root(nodes, _class_totals(buffers[0], n_classes), counts)
 
     # The nodes still to be split.  Each has rows of two classes, and no two share a row.
     stack_node = np.empty(n_rows // 2 + 1, dtype=np.int64)
@@ -126,11 +126,11 @@ def grow(buffers, words, n_values, n_classes, by_ratio, min_rows, max_depth):
         best = best_column(below[:n_below], gains, ratios, many_valued, by_ratio)
         if best >= 0:
             while n_nodes + min(n, most_values) > len(nodes.column):
-                nodes = _resized(nodes, 2 * len(nodes.column))
-            n_children = _add_children(
+                nodes = resized(nodes, 2 * len(nodes.column))
+            n_children = add_children(
                 nodes, n_nodes, node, best, gains[best], counts, n_classes, class_sums
             )
-            n_below = _without(below, n_below, best)
+            n_below = without(below, n_below, best)
             n_open_columns[depth + 1] = n_below
             may_split = n_below > 0 and depth + 1 < max_depth
             place = begin
@@ -160,11 +160,11 @@ def grow(buffers, words, n_values, n_classes, by_ratio, min_rows, max_depth):
                 )
             n_nodes += n_children
         forget(columns, counts, n)
-    return _resized(nodes, n_nodes)
+    return resized(nodes, n_nodes)
 
 
 @njit(cache=True, nogil=True)
-def _empty_nodes(size):
+def empty_nodes(size):
     return Nodes(
         np.empty(size, dtype=np.int32),
         np.empty(size, dtype=np.int32),
@@ -180,7 +180,7 @@ def _empty_nodes(size):
 
 
 @njit(cache=True, nogil=True)
-def _resized(nodes, size):
+def resized(nodes, size):
     return Nodes(
         _resized_array(nodes.column, size),
         _resized_array(nodes.parent, size),
@@ -219,24 +219,29 @@ def _set_leaf(nodes, node, parent, value):
 
 
 @njit(cache=True, nogil=True)
-def _add_root(nodes, rows, n_classes, counts):
-    """Make node 0 of all rows and return Σ h(n_c)."""
+def _class_totals(rows, n_classes):
     of_class = np.zeros(n_classes, dtype=np.int64)
     for i in range(len(rows)):
         of_class[rows[i, 0]] += 1
+    return of_class
+
+
+@njit(cache=True, nogil=True)
+def add_root(nodes, of_class, counts):
+    """Make node 0 of rows of these classes and return Σ h(n_c)."""
     _set_leaf(nodes, 0, -1, 0)
     class_sum = 0.0
-    for label in range(n_classes):
+    for label in range(len(of_class)):
         class_sum += n_log_n(of_class[label], counts.small_logs)
         nodes.classes_met[0] += of_class[label] > 0
-    nodes.rows[0] = len(rows)
+    nodes.rows[0] = of_class.sum()
     nodes.majority[0] = np.argmax(of_class)
-    nodes.errors[0] = len(rows) - of_class[nodes.majority[0]]
+    nodes.errors[0] = nodes.rows[0] - of_class[nodes.majority[0]]
     return class_sum
 
 
 @njit(cache=True, nogil=True)
-def _without(columns, n_columns, column):
+def without(columns, n_columns, column):
     """Take a column out of the list in place; how many are left."""
     n_left = 0
     for i in range(n_columns):
@@ -247,7 +252,7 @@ def _without(columns, n_columns, column):
 
 
 @njit(cache=True, nogil=True)
-def _add_children(nodes, n_nodes, node, j, gain, counts, n_classes, class_sums):
+def add_children(nodes, n_nodes, node, j, gain, counts, n_classes, class_sums):
     """Add a leaf for each value that column j has in the node; ``class_sums`` gets Σ h(n_c)."""
     cells, met, of_value = counts.cells, counts.met, counts.of_value
     first_cell, first_met = counts.first_cell[j], counts.first_met[j]

@@ -8,15 +8,19 @@ every column is a feature named ``column=value``; values not seen in ``fit`` mak
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from featloom.data.blocks import Blocks
 from featloom.data.frames import table_from_frame
+from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.learners.inputs import columns_by_name
 
 
 class InputReader:
@@ -25,7 +29,17 @@ class InputReader:
     def __init__(self, feature_groups: Sequence[str] | None = None):
         self.feature_groups = feature_groups
         self.table: NominalTable | None = None
+        self.hashed: HashedValues | None = None
+        self.hashed_columns: tuple[str, ...] = ()
         self.names: Sequence[str] = ()
+
+    @classmethod
+    def of_blocks(cls, blocks: Blocks) -> InputReader:
+        """A reader of rows like those of blocks."""
+        reader = cls()
+        reader.table, reader.names = blocks.table, blocks.like.names
+        reader.hashed, reader.hashed_columns = blocks.hashed, blocks.columns
+        return reader
 
     def fit(self, estimator, X) -> FeatureMatrix:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
@@ -60,6 +74,15 @@ class InputReader:
 
     def read(self, estimator, X) -> FeatureMatrix:
         """Read X as in ``fit``: the same columns, in the same order."""
+        if self.hashed is not None and not isinstance(X, FeatureMatrix):
+            columns = self.hashed_columns
+            named = isinstance(X, NominalTable) or hasattr(X, "columns")
+            table = table_from_frame(X, columns=None if named else columns)
+            like = self.hashed.like((), "", "", names=self.names)
+            indptr, indices = self.hashed.rows_of_table(columns, table)
+            return replace(like, indptr=indptr, indices=indices, labels=None)
+        if self.table is not None:
+            X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
             return FeatureMatrix.from_table(self.table.recode(X))
         if isinstance(X, FeatureMatrix):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -33,6 +34,7 @@ class TableReader:
 
     def read(self, estimator, X, *, recode: bool = True) -> NominalTable:
         """Read X as in ``fit``; with ``recode`` in the values that were met there."""
+        X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable):
             table = X
         else:
@@ -47,6 +49,24 @@ class TableReader:
             # Nothing is known of classes here; those that X brings keep their names.
             recoded = replace(recoded, labels=table.labels, classes=table.classes)
         return recoded
+
+
+def columns_by_name(estimator, X, columns: Sequence[str]):
+    """The columns of a DataFrame that a table had; anything else as it is.
+
+    What was fitted on a table knows its columns by name, so a frame may have them in another
+    order, or have others too.  One that has none of the names is taken column by column.
+    """
+    if isinstance(X, NominalTable) or not hasattr(X, "columns"):
+        return X
+    there = {str(name) for name in X.columns}
+    if hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns):
+        return X
+    missing = [name for name in columns if name not in there]
+    if missing:
+        raise InputError(f"no column {missing[0]!r}; there are {', '.join(map(str, X.columns))}")
+    kept = [name for name in X.columns if str(name) in set(columns)]
+    return table_from_frame(X[kept])
 
 
 class Labelled(Protocol):

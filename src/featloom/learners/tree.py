@@ -220,21 +220,10 @@ def grow_tree(
     >>> grow_tree(table, min_rows=3).n_internal
     0
     """
-    if criterion not in CRITERIA:
-        raise InputError(f"no criterion {criterion!r}; there are {', '.join(CRITERIA)}")
-    if min_rows < 1:
-        raise InputError(f"min_rows is {min_rows}, at least 1 expected")
-    if max_depth is not None and max_depth < 0:
-        raise InputError(f"max_depth is {max_depth}, at least 0 expected")
-    asked = _checked_columns(table, columns)
+    checked_growth(criterion, min_rows, max_depth)
+    asked = checked_columns(table, columns)
     chosen, labels = _checked_rows(table, rows)
-    n_values = np.array([len(table.vocabularies[j]) + 1 for j in asked], dtype=np.int64)
-    if n_values.sum() * len(table.classes) > _MOST_COUNTS:
-        widest = asked[np.argmax(n_values)]
-        raise InputError(
-            f"column {table.columns[widest]!r} has {n_values.max() - 1} values, too many to be "
-            f"counted with {len(table.classes)} classes; grow the tree on other columns"
-        )
+    n_values = numbers_of_values(table, asked)
     buffers = _row_buffers(table, asked, labels, chosen, n_values)
     nodes = growing.grow(
         buffers,
@@ -297,7 +286,30 @@ def _cut(tree: MultiwayTree, is_leaf: np.ndarray) -> MultiwayTree:
     return replace(tree, **arrays)
 
 
-def _checked_columns(table: NominalTable, columns: Sequence[int] | None) -> np.ndarray:
+def checked_growth(criterion: str, min_rows: int, max_depth: int | None) -> None:
+    """Refuse settings by which no tree can be grown."""
+    if criterion not in CRITERIA:
+        raise InputError(f"no criterion {criterion!r}; there are {', '.join(CRITERIA)}")
+    if min_rows < 1:
+        raise InputError(f"min_rows is {min_rows}, at least 1 expected")
+    if max_depth is not None and max_depth < 0:
+        raise InputError(f"max_depth is {max_depth}, at least 0 expected")
+
+
+def numbers_of_values(table: NominalTable, asked: np.ndarray) -> np.ndarray:
+    """For each column a number above all its codes; values too many to be counted are refused."""
+    n_values = np.array([len(table.vocabularies[j]) + 1 for j in asked], dtype=np.int64)
+    if n_values.sum() * len(table.classes) > _MOST_COUNTS:
+        widest = asked[np.argmax(n_values)]
+        raise InputError(
+            f"column {table.columns[widest]!r} has {n_values.max() - 1} values, too many to be "
+            f"counted with {len(table.classes)} classes; grow the tree on other columns"
+        )
+    return n_values
+
+
+def checked_columns(table: NominalTable, columns: Sequence[int] | None) -> np.ndarray:
+    """Numbers of the columns that may be asked for."""
     n_columns = len(table.columns)
     asked = np.arange(n_columns) if columns is None else np.asarray(columns, dtype=np.int64)
     if len(asked) and not 0 <= asked.min() <= asked.max() < n_columns:

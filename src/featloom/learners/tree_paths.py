@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.blocks import Blocks
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.template import Template
@@ -31,6 +32,7 @@ from featloom.learners.tree import (
     prune_by_error,
     prune_by_gain,
 )
+from featloom.learners.tree_blocks import grow_tree_of_blocks
 
 PRUNINGS = ("error", "gain", None)
 FORESTS = ("bagged", "hard")
@@ -133,13 +135,13 @@ def grow_templates(
     return grown, first[0]
 
 
-def grow_trees(table: NominalTable, **how: Any) -> list[GrownTree]:
+def grow_trees(table: NominalTable | Blocks, **how: Any) -> list[GrownTree]:
     """The trees behind :func:`grow_templates`, which can be read at several lengths."""
     return list(each_tree(table, **how))
 
 
 def each_tree(
-    table: NominalTable,
+    table: NominalTable | Blocks,
     *,
     criterion: str = "gain_ratio",
     prune: str | None = "error",
@@ -151,19 +153,28 @@ def each_tree(
     max_depth: int | None = None,
     random_state: int = 0,
 ) -> Iterator[GrownTree]:
-    """The same one after the other; ``max_depth`` is for trees that are not pruned."""
+    """The same one after the other; ``max_depth`` is for trees that are not pruned.
+
+    Rows may also come in blocks.
+    """
     _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest)
     random = np.random.default_rng(random_state)
-    subsets = _subsets_of_columns(table, n_trees, columns_per_tree, forest, random)
+    named = table.table if isinstance(table, Blocks) else table
+    width = 0 if named is None else len(named.columns)
+    subsets = _subsets_of_columns(width, n_trees, columns_per_tree, forest, random)
     rows = None
     for number, columns in enumerate(subsets, start=1):
-        whole = grow_tree(
-            table, criterion=criterion, min_rows=min_rows, max_depth=max_depth, columns=columns,
-            rows=rows,
-        )  # fmt: skip
+        how: dict[str, Any] = {
+            "criterion": criterion, "min_rows": min_rows, "max_depth": max_depth,
+            "columns": columns,
+        }  # fmt: skip
+        if isinstance(table, Blocks):
+            whole = grow_tree_of_blocks(table, **how)
+        else:
+            whole = grow_tree(table, rows=rows, **how)
         one = GrownTree(_pruned(whole, prune, confidence), whole)
         yield one
-        if forest == "hard" and number < n_trees:
+        if forest == "hard" and number < n_trees and isinstance(table, NominalTable):
             rows = hard_rows(one.tree, table, random)
             if not len(rows):
                 break
@@ -278,10 +289,9 @@ def _pruned(tree: MultiwayTree, prune: str | None, confidence: float) -> Multiwa
 
 
 def _subsets_of_columns(
-    table: NominalTable, n_trees: int, per_tree: int | None, forest: str, random
+    width: int, n_trees: int, per_tree: int | None, forest: str, random
 ) -> list[list[int] | None]:
     """The columns that each tree sees, ascending; None: all."""
-    width = len(table.columns)
     if per_tree is None and forest == "bagged" and n_trees > 1:
         per_tree = ceil(_SHARE_OF_COLUMNS * width)
     if per_tree is None:
@@ -309,7 +319,10 @@ def _labels(table: NominalTable) -> np.ndarray:
 
 
 def _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest) -> None:
-    _labels(table)
+    if isinstance(table, NominalTable):
+        _labels(table)
+    elif forest == "hard" and n_trees > 1:
+        raise InputError("a forest of hard rows needs its rows in memory, and these come in blocks")
     for name, value, known in (
         ("criterion", criterion, CRITERIA),
         ("prune", prune, PRUNINGS),

@@ -31,4 +31,17 @@ def check_classes(
     # Two rows of two classes are a toy, but one from which a model can be made.
     if len(classes) == n_labelled and len(classes) > 2:
         message = f"every row has a class of its own in column {target!r}; it is not a target"
+        if all(_is_number(name) for name in classes):
+            message = (
+                f"every row has a number of its own in column {target!r}; only classes can be "
+                "predicted, and 'featloom discover --bins 4' makes four ranges of it"
+            )
         raise ReadError(message, file=file)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

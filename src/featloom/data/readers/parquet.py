@@ -32,6 +32,8 @@ def read_parquet(
     missing: Collection[str] = MISSING,
     on_bad_row: str = "raise",
     require_labels: bool = True,
+    share: float = 1.0,
+    seed: int = 0,
 ) -> NominalTable:
     """Read a Parquet file; parameters as in ``read_table``.
 
@@ -44,16 +46,19 @@ def read_parquet(
     layout = Layout(names, target, columns, groups, name, require_labels)
     codes_of: dict[int, Column] = {}
     for j in layout.columns():
-        codes_of[j] = _column(name, names[j], missing)
-    n_rows = len(codes_of[layout.features[0]][0])
-    if not n_rows:
+        column = _column(name, names[j], missing)
+        drawn = np.random.default_rng(seed).random(len(column[0])) < share
+        # At once, so that of a large file no more than a column is held whole.
+        codes_of[j] = column if drawn.all() else _renumbered(column, drawn)
+    numbers = np.flatnonzero(drawn) + 1
+    if not len(numbers):
         raise ReadError("no rows", file=name)
-    usable = np.ones(n_rows, dtype=bool)
+    usable = np.ones(len(numbers), dtype=bool)
     for j, what in layout.needed(require_labels).items():
         without = (codes_of[j][0] == 0) & usable
         for row in np.flatnonzero(without):
             message = f"no {what} in column {names[j]!r}"
-            bad_rows.add(message, line=int(row) + 1, column=j + 1)
+            bad_rows.add(message, line=int(numbers[row]), column=j + 1)
         usable &= ~without
     if not usable.any():
         raise ReadError("no row can be used", file=name)

@@ -14,6 +14,8 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
+import numpy as np
+
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.growing import GrowingTable
 from featloom.data.readers.lines import read_lines
@@ -37,6 +39,8 @@ def read_table(
     missing: Collection[str] = MISSING,
     on_bad_row: str = "raise",
     require_labels: bool = True,
+    share: float = 1.0,
+    seed: int = 0,
 ) -> NominalTable:
     """Read a table of symbols.
 
@@ -56,6 +60,7 @@ def read_table(
     on_bad_row : "raise", or "skip" to leave bad rows out and warn with their number.
     require_labels : False for data to predict on: rows without a label get -1, a file without
         the target column has no labels, and the classes are not checked.
+    share, seed : each row is read with this probability; for files larger than memory.
 
     Returns
     -------
@@ -85,11 +90,13 @@ def read_table(
             missing=missing,
             on_bad_row=on_bad_row,
             require_labels=require_labels,
+            share=share,
+            seed=seed,
         )
     bad_rows = BadRows(name, on_bad_row)
     opened = _Opened(name, separator, quote, header, columns, bad_rows)
     table = assemble(
-        opened.batches,
+        opened.batches if share >= 1 else _drawn(opened.batches, share, seed),
         opened.names,
         file=name,
         target=target,
@@ -185,6 +192,13 @@ class _Opened:
         else:
             names = list(columns)
         self.names, self.batches = names, chain([first], batches)
+
+
+def _drawn(batches: Iterator[Batch], share: float, seed: int) -> Iterator[Batch]:
+    """Some of the rows, each drawn by itself."""
+    random = np.random.default_rng(seed)
+    for batch in batches:
+        yield batch.take(np.flatnonzero(random.random(len(batch)) < share).tolist())
 
 
 def assemble(

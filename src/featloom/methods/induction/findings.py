@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.search import ConjunctionSearchCV
@@ -17,9 +18,15 @@ _SHOWN_ATOMIC = 200
 _BINS = 30
 
 
-def data_part(matrix: FeatureMatrix) -> dict[str, Any]:
+def data_part(data: FeatureMatrix | Blocks) -> dict[str, Any]:
     """Rows, classes, families and groups."""
-    sizes = np.bincount(matrix.known_labels, minlength=len(matrix.classes))
+    matrix = data.like if isinstance(data, Blocks) else data
+    sizes = (
+        data.class_totals
+        if isinstance(data, Blocks)
+        else np.bincount(data.known_labels, minlength=len(data.classes))
+    )
+    assert sizes is not None
     features = np.bincount(matrix.family_of, minlength=len(matrix.families))
     families = [
         {"name": name, "features": int(n), "single_valued": bool(single)}
@@ -27,7 +34,7 @@ def data_part(matrix: FeatureMatrix) -> dict[str, Any]:
     ]
     return {
         "source": matrix.source,
-        "rows": len(matrix),
+        "rows": len(data),
         "features": matrix.shape[1],
         "target": matrix.target,
         "classes": dict(zip(matrix.classes, sizes.tolist(), strict=True)),
@@ -79,6 +86,19 @@ def induction_part(
             if count
         ],
     }
+
+
+def blocks_part(blocks: Blocks, inducer: ConjunctionInducer) -> dict[str, Any]:
+    """How data in blocks was counted, and what was sampled or hashed."""
+    part = {
+        "blocks": blocks.n_blocks,
+        "largest": int(blocks.sizes.max()),
+        "memory": blocks.memory,
+        "sample_rows": inducer.sample_rows_,
+    }
+    if blocks.hashed is not None:
+        part |= {"hash_bits": blocks.hashed.bits, "collisions": inducer.collisions_}
+    return part
 
 
 def grid_part(search: ConjunctionSearchCV) -> dict[str, Any] | None:

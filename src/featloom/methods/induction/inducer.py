@@ -16,6 +16,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from featloom.data.blocks import Blocks
+from featloom.data.hashing import collision_rate
 from featloom.errors import InputError
 from featloom.features.display import features_html
 from featloom.features.feature import Feature
@@ -24,7 +26,8 @@ from featloom.features.plan import FeaturePlan
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
 from featloom.learners.presets import settled
-from featloom.methods.induction.procedure import Procedure
+from featloom.methods.induction.block_procedure import BlockProcedure
+from featloom.methods.induction.procedure import Found, Procedure
 from featloom.methods.induction.selection import cut
 from featloom.scores import NAMES
 
@@ -101,6 +104,10 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     scores_ : scores in the order of the output columns.
     plan_ : the same features as a :class:`~featloom.features.plan.FeaturePlan`.
     dropped_ : how many features and conjunctions were left out, by reason.
+    sample_rows_ : rows that the model behind ``score="residual"`` was fitted on where the data came
+        in blocks (then a sample, and a warning says so); None where there is none such.
+    collisions_ : where features were hashed, the share of names that share their feature with
+        another name; else None.
     classes_, n_features_in_ : as in scikit-learn.
 
     Examples
@@ -149,13 +156,40 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Choose features from rows X (binary matrix, table or DataFrame) and their classes y."""
+        """Choose features from rows X (binary matrix, table or DataFrame) and their classes y.
+
+        X may also be :class:`~featloom.data.blocks.Blocks`, which carry their classes: rows that
+        need not fit in memory.
+        """
         settings = self._settings()
+        self.sample_rows_ = self.collisions_ = None
+        if isinstance(X, Blocks):
+            return self._fit_blocks(X, y, settings)
         reader = InputReader(self.feature_groups)
         matrix = reader.fit(self, X)
         labels, self.classes_ = encode_target(matrix, y)
         self._reader = reader
-        found = Procedure(settings, matrix, labels, len(self.classes_)).run()
+        return self._take(Procedure(settings, matrix, labels, len(self.classes_)).run(), settings)
+
+    def _fit_blocks(self, blocks: Blocks, y, settings: dict):
+        if y is not None:
+            raise InputError("blocks carry their classes; y must be None")
+        self._reader = InputReader.of_blocks(blocks)
+        self.classes_ = np.array(blocks.classes, dtype=object)
+        self.n_features_in_ = blocks.n_features
+        if blocks.table is not None:
+            self.n_features_in_ = len(blocks.table.columns)
+        procedure = BlockProcedure(settings, blocks)
+        self._take(procedure.run(), settings)
+        self.sample_rows_ = procedure.sample_rows
+        if self._reader.hashed is not None:
+            self.collisions_ = collision_rate(
+                int(np.count_nonzero(procedure.counts.supports)), blocks.n_features
+            )
+            blocks.name_features(self.parts_[self.parts_ >= 0])
+        return self
+
+    def _take(self, found: Found, settings: dict):
         self._trie, self.parts_ = found.trie, found.parts
         self.scores_, self.class_counts_ = found.scores, found.class_counts
         self.dropped_, self.parameters_ = found.dropped, settings
@@ -200,6 +234,8 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         """The output columns as a linear model carries them."""
         check_is_fitted(self, "scores_")
         table = self._reader.table
+        if self._reader.hashed is not None:
+            raise InputError("features that share a hash cannot be listed one by one")
         if table is None:
             return FeatureList.of_matrix(self._reader.names, self.parts_)
         return FeatureList(table.columns, table.vocabularies, self.parts_.astype(np.int32))

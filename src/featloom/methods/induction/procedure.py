@@ -7,6 +7,7 @@ of the classes alone, a conjunction by what it adds to a logistic regression on 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from featloom.counts.evidence import ClassEvidence, Conditions, ResidualEvidence
 from featloom.counts.memory import CountedMatrix, best_conjunctions, count_features
+from featloom.counts.merge import FeatureCounts
 from featloom.counts.ranking import Conjunctions
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
@@ -39,6 +41,23 @@ class Found:
     dropped: dict[str, int]
 
 
+class RowsOfConjunctions:
+    """The rows in which conjunctions hold, for the next length to grow from."""
+
+    def __init__(self, parts: np.ndarray, supports: np.ndarray):
+        self.n_conjunctions = len(parts)
+        self.trie = ConjunctionTrie(parts, n_features=len(supports), supports=supports)
+
+    def __call__(self, matrix: FeatureMatrix) -> tuple[np.ndarray, np.ndarray]:
+        """(starts, rows): those of conjunction i from ``starts[i]`` to ``starts[i + 1]``."""
+        indptr, indices = self.trie.rows(matrix.indptr, matrix.indices)
+        starts, held_in, _ = rows.transpose(indptr, indices, self.n_conjunctions)
+        return starts, held_in
+
+
+Join = Callable[..., tuple[Conjunctions, np.ndarray]]
+
+
 class Procedure:
     """One run on one set of rows; ``settings`` are the parameters of ConjunctionInducer."""
 
@@ -46,9 +65,7 @@ class Procedure:
         self.settings = settings
         self.matrix, self.labels = matrix, labels
         self.n_features, self.n_classes = matrix.shape[1], n_classes
-        self.counts = count_features(
-            matrix.indptr, matrix.indices, self.n_features, labels, self.n_classes
-        )
+        self.counts = self._counted()
         self.dropped: dict[str, int] = {}
         self.threads = _threads(settings["n_jobs"])
 
@@ -76,11 +93,7 @@ class Procedure:
 
     def _atomic_scores(self) -> np.ndarray:
         if self.settings["score"] == "residual":
-            # Before any feature is in the model it predicts the share of each class.
-            share = self.counts.class_totals / self.counts.n_rows
-            evidence = self._residuals(np.tile(share, (len(self.labels), 1)))
-            sums = evidence.feature_sums(self.matrix.indptr, self.matrix.indices, self.n_features)
-            return evidence.scores_of(sums)
+            return self._atomic_gains()
         return self._count_score().of(
             self.counts.n_rows, self.counts.class_totals, self.counts.counts
         )
@@ -89,26 +102,14 @@ class Procedure:
         s = self.settings
         return CountScore.named(s["score"], s["aggregate"], s["alternative"], self.n_classes)
 
-    def _residuals(self, probabilities: np.ndarray) -> ResidualEvidence:
-        how = 1 if self.settings["aggregate"] == "max" else 0
-        return ResidualEvidence.from_probabilities(self.labels, probabilities, aggregate=how)
-
-    def _evidence(self, kept: np.ndarray) -> ClassEvidence | ResidualEvidence:
-        if self.settings["score"] != "residual":
-            return ClassEvidence(self.labels, self.counts.class_totals, self._count_score())
-        X = self.matrix.to_csr()[:, np.sort(kept)]
-        model = logistic_regression(self.settings["C"]).fit(X, self.labels)
-        return self._residuals(model.predict_proba(X))
+    @property
+    def _how_residuals_add(self) -> int:
+        return 1 if self.settings["aggregate"] == "max" else 0
 
     def _conjunctions(self, kept: np.ndarray, ranks: np.ndarray) -> list[Conjunctions]:
         s = self.settings
-        evidence = self._evidence(kept)
-        matrix = self.matrix
         in_play = np.zeros(self.n_features, dtype=bool)
         in_play[self._without_twins(kept) if s["drop_equal"] else kept] = True
-        counted = CountedMatrix.prepare(matrix.indptr, matrix.indices, self.n_features, in_play)
-        sums = evidence.feature_sums(matrix.indptr, matrix.indices, self.n_features)
-        bounds = evidence.bounds_of(sums, s["min_support"])
         top = np.iinfo(np.int64).max
         if s["pairs"] == "ranked":
             limit = cut("partners", s["partners"], self.n_features).count
@@ -119,27 +120,18 @@ class Procedure:
             top = limit
         conditions = Conditions(s["min_support"], top, s["drop_equal"])
         last = cut("final_keep", s["final_keep"], self.n_features)
+        join = self._joining(kept, in_play)
+        how = {"conditions": conditions, "ranks": ranks, "limit": last.count}
         found: list[Conjunctions] = []
-        parents, tally = None, np.zeros(pairs.N_TALLIES, dtype=np.int64)
+        tally = np.zeros(pairs.N_TALLIES, dtype=np.int64)
         for _ in range(2, s["max_length"] + 1):
-            best, met = best_conjunctions(
-                counted,
-                evidence,
-                conditions=conditions,
-                bounds=bounds,
-                ranks=ranks,
-                parents=parents,
-                limit=last.count,
-                threshold=last.threshold,
-                threads=self.threads,
-            )
+            best, met = join(found[-1] if found else None, threshold=last.threshold, **how)
             tally += met
             if s["drop_equal"] and found:
                 best = _not_equal_to(found[-1], best)
             if not len(best):
                 break
             found.append(best)
-            parents = self._parent_rows(best.parts)
         if last.count is not None:
             found = _best_of(found, last.count)
         self._record(tally, sum(map(len, found)))
@@ -147,19 +139,64 @@ class Procedure:
 
     def _without_twins(self, kept: np.ndarray) -> np.ndarray:
         """Kept features, without those that hold in exactly the rows of a better one."""
-        marks = rows.row_set_marks(self.matrix.indptr, self.matrix.indices, self.n_features)
-        _, first = np.unique(marks[kept], axis=0, return_index=True)
+        _, first = np.unique(self._marks()[kept], axis=0, return_index=True)
         self.dropped["features that are copies of a better one (not conjoined)"] = len(kept) - len(
             first
         )
         return kept[first]
 
-    def _parent_rows(self, parts: np.ndarray):
-        """The rows in which conjunctions hold, for the next length to grow from."""
-        trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
-        indptr, indices = trie.rows(self.matrix.indptr, self.matrix.indices)
-        starts, parent_rows, _ = rows.transpose(indptr, indices, len(parts))
-        return parts, starts, parent_rows
+    # What looks at the rows; everything else is the same for data in blocks.
+
+    def _counted(self) -> FeatureCounts:
+        matrix = self.matrix
+        return count_features(
+            matrix.indptr, matrix.indices, self.n_features, self.labels, self.n_classes
+        )
+
+    def _atomic_gains(self) -> np.ndarray:
+        # Before any feature is in the model it predicts the share of each class.
+        share = self.counts.class_totals / self.counts.n_rows
+        evidence = self._residuals(np.tile(share, (len(self.labels), 1)))
+        sums = evidence.feature_sums(self.matrix.indptr, self.matrix.indices, self.n_features)
+        return evidence.scores_of(sums)
+
+    def _residuals(self, probabilities: np.ndarray) -> ResidualEvidence:
+        return ResidualEvidence.from_probabilities(
+            self.labels, probabilities, aggregate=self._how_residuals_add
+        )
+
+    def _evidence(self, kept: np.ndarray) -> ClassEvidence | ResidualEvidence:
+        if self.settings["score"] != "residual":
+            return ClassEvidence(self.labels, self.counts.class_totals, self._count_score())
+        X = self.matrix.to_csr()[:, np.sort(kept)]
+        model = logistic_regression(self.settings["C"]).fit(X, self.labels)
+        return self._residuals(model.predict_proba(X))
+
+    def _marks(self) -> np.ndarray:
+        return rows.row_set_marks(self.matrix.indptr, self.matrix.indices, self.n_features)
+
+    def _joining(self, kept: np.ndarray, in_play: np.ndarray) -> Join:
+        """A function that joins features with features, or with conjunctions found before."""
+        matrix, evidence = self.matrix, self._evidence(kept)
+        counted = CountedMatrix.prepare(matrix.indptr, matrix.indices, self.n_features, in_play)
+        sums = evidence.feature_sums(matrix.indptr, matrix.indices, self.n_features)
+        bounds = evidence.bounds_of(sums, self.settings["min_support"])
+
+        def join(shorter: Conjunctions | None, **how):
+            parents = None
+            if shorter is not None:
+                rows_of = RowsOfConjunctions(shorter.parts, self.counts.supports)
+                parents = (shorter.parts, *rows_of(matrix))
+            return best_conjunctions(
+                counted, evidence, bounds=bounds, parents=parents, threads=self.threads, **how
+            )
+
+        return join
+
+    def _counts_of(self, trie: ConjunctionTrie) -> np.ndarray:
+        """Rows of each class in which each output column holds."""
+        held = trie.rows(self.matrix.indptr, self.matrix.indices)
+        return count_features(*held, trie.n_outputs, self.labels, self.n_classes).counts
 
     def _record(self, tally: np.ndarray, n_kept: int) -> None:
         self.dropped["conjunctions in fewer rows than the minimum"] = int(tally[pairs.RARE])
@@ -177,8 +214,7 @@ class Procedure:
             ]
         )
         trie = ConjunctionTrie(parts, n_features=self.n_features, supports=self.counts.supports)
-        held = trie.rows(self.matrix.indptr, self.matrix.indices)
-        counts = count_features(*held, len(parts), self.labels, self.n_classes).counts
+        counts = self._counts_of(trie)
         scores = np.concatenate([group.scores for group in groups])
         return Found(parts, scores, counts, trie, self.dropped)
 

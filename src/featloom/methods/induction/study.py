@@ -6,6 +6,9 @@ strength serves the model with conjunctions, which so is never tuned harder than
 With a grid, both are tuned by :class:`ConjunctionSearchCV`.  Either way each is scored on the
 held-out part once, and they are compared by a paired bootstrap over groups.
 The features shown are those found in all the data.
+
+Of data in blocks every fifth row is held out.  Features are found in all the others; the linear
+models are fitted on a sample of these and judged on a sample of the rows held out.
 """
 
 from __future__ import annotations
@@ -17,13 +20,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
 from featloom.evaluation.comparison import compare
 from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.objective import Objective
 from featloom.learners.linear import logistic_regression
-from featloom.methods.induction.findings import data_part, grid_part, induction_part
+from featloom.methods.induction.findings import (
+    blocks_part,
+    data_part,
+    grid_part,
+    induction_part,
+)
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.search import ConjunctionSearchCV
 
@@ -33,7 +42,7 @@ INDUCED = "the same with conjunctions"
 
 
 def study_induction(
-    matrix: FeatureMatrix,
+    matrix: FeatureMatrix | Blocks,
     inducer: ConjunctionInducer,
     *,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -55,10 +64,12 @@ def study_induction(
     domain : families (the domain of a document) whose conjunctions are pointed out.
     say, progress : are told what is being done, and how far a search is.
     """
-    labels = matrix.known_labels
-    objective = Objective.of(matrix.classes, labels, positive)
-    fold_of = make_folds(labels, n_folds=5, groups=matrix.groups, seed=seed, allow_rare=True)
-    learn, judge = (matrix.take(np.flatnonzero(part)) for part in (fold_of != 0, fold_of == 0))
+    if isinstance(matrix, Blocks) and grid is not None:
+        raise InputError("a search of the grid needs its rows in memory, and these come in blocks")
+    everything = _in_memory(matrix)
+    objective = Objective.of(everything.classes, everything.known_labels, positive)
+    whole_learn, judge = _held_out(matrix, seed)
+    learn = _in_memory(whole_learn)
     if len(np.unique(learn.known_labels)) < 2:
         raise InputError("the part to learn from holds one class only; there are too few rows")
     result: dict[str, Any] = {"kind": "induction", "data": data_part(matrix)}
@@ -74,7 +85,7 @@ def study_induction(
         inducer = clone(search.best_estimator_.named_steps["features"])
         strength = search.best_estimator_.named_steps["classifier"].C
     say("comparing the models on the part held out")
-    induced = clone(inducer).fit(learn, learn.known_labels)
+    induced = _fitted(inducer, whole_learn)
     with_conjunctions = logistic_regression(strength).fit(
         induced.transform(learn), learn.known_labels
     )
@@ -93,8 +104,10 @@ def study_induction(
     models[0]["features"] = len(np.unique(learn.indices))
     models[1]["features"] = len(induced.scores_)
     say("finding conjunctions in all the data")
-    whole = clone(inducer).fit(matrix, labels)
-    final = logistic_regression(strength).fit(whole.transform(matrix), labels)
+    whole = _fitted(inducer, matrix)
+    final = logistic_regression(strength).fit(whole.transform(everything), everything.known_labels)
+    if isinstance(matrix, Blocks):
+        result["blocks"] = blocks_part(matrix, whole)
     result |= {
         "parameters": {k: v for k, v in whole.parameters_.items() if k != "feature_groups"},
         "induction": induction_part(whole, final.coef_, domain),
@@ -104,6 +117,27 @@ def study_induction(
     }
     result["verdict"] = _verdict(result)
     return result
+
+
+def _in_memory(data: FeatureMatrix | Blocks) -> FeatureMatrix:
+    """The rows, or a sample of them where they come in blocks."""
+    return data.sample() if isinstance(data, Blocks) else data
+
+
+def _held_out(
+    data: FeatureMatrix | Blocks, seed: int
+) -> tuple[FeatureMatrix | Blocks, FeatureMatrix]:
+    """What is learned from, and the rows that it is judged on."""
+    if isinstance(data, Blocks):
+        return data.part(held_out=False), data.part(held_out=True).sample()
+    labels = data.known_labels
+    fold_of = make_folds(labels, n_folds=5, groups=data.groups, seed=seed, allow_rare=True)
+    return data.take(np.flatnonzero(fold_of != 0)), data.take(np.flatnonzero(fold_of == 0))
+
+
+def _fitted(inducer: ConjunctionInducer, data: FeatureMatrix | Blocks) -> ConjunctionInducer:
+    y = None if isinstance(data, Blocks) else data.known_labels
+    return clone(inducer).fit(data, y)
 
 
 def _best_strength(learn: FeatureMatrix, objective: Objective, seed: int) -> float:

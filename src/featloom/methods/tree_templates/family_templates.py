@@ -111,6 +111,9 @@ class FamilyTemplates(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = []
         return tags

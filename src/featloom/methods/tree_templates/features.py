@@ -14,7 +14,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from featloom.data.blocks import Blocks
 from featloom.data.table import NominalTable
+from featloom.features.block_expansion import expansion_of_blocks
 from featloom.features.expansion import TemplateExpansion
 from featloom.features.feature_list import FeatureList
 from featloom.features.template import Template
@@ -28,7 +30,7 @@ class SeenFeatures:
 
     Parameters
     ----------
-    table : training rows; its vocabularies are those of every other table.
+    table : training rows, in memory or in blocks; its vocabularies are those of every other table.
     templates : columns to join.
     cutoff : features seen fewer times are left out.
 
@@ -40,7 +42,12 @@ class SeenFeatures:
     ([[0, 2], [0, 3], [1, 2]], ['letter=c', 'letter=k', 'next=a', 'next=e'])
     """
 
-    def __init__(self, table: NominalTable, templates: Sequence[Template], cutoff: int = 1):
+    def __init__(
+        self, table: NominalTable | Blocks, templates: Sequence[Template], cutoff: int = 1
+    ):
+        if isinstance(table, Blocks):
+            self.expansion = expansion_of_blocks(table, templates, cutoff)
+            return
         table = without_sentences(table)
         fitted = TemplateExpansion(table, templates, cutoff)
         # The features are kept, and not the rows they were seen in.

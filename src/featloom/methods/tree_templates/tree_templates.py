@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from featloom.data.blocks import Blocks
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
@@ -128,13 +129,29 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Grow templates on rows X and their classes y (None: those that a table carries)."""
+        """Grow templates on rows X and their classes y (None: those that a table carries).
+
+        X may also be :class:`~featloom.data.blocks.Blocks` of a table, which carry their classes:
+        rows that need not fit in memory.
+        """
         settings = self._settings()
+        if isinstance(X, Blocks):
+            return self._fit_blocks(X, y, settings)
         self._reader = TableReader()
         table = self._reader.fit(self, X)
         labels, self.classes_ = encode_target(table, y)
         table = labelled(table, labels, self.classes_)
         return self._take(table, self._grow(table), settings)
+
+    def _fit_blocks(self, blocks: Blocks, y, settings: dict):
+        if y is not None:
+            raise InputError("blocks carry their classes; y must be None")
+        if blocks.table is None:
+            raise InputError("templates join columns, and these blocks are no rows of a table")
+        self._reader = TableReader()
+        self._reader.fit(self, blocks.table)
+        self.classes_ = np.array(blocks.classes, dtype=object)
+        return self._take(blocks.table, self._grow(blocks), settings, blocks)
 
     def transform(self, X):
         """The features of each row, as a scipy CSR matrix of ones."""
@@ -213,12 +230,18 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
             labels, _ = encode_target(table, checked_target(table, y), self.classes_)
         write_vw(replace(table, labels=labels), path)
 
-    def _grow(self, table: NominalTable) -> list[GrownTree]:
+    def _grow(self, table: NominalTable | Blocks) -> list[GrownTree]:
         seed = 0 if self.random_state is None else int(self.random_state)
         how = {name: getattr(self, name) for name in GROWTH}
         return grow_trees(table, random_state=seed, **how)
 
-    def _take(self, table: NominalTable, trees: list[GrownTree], settings: dict):
+    def _take(
+        self,
+        table: NominalTable,
+        trees: list[GrownTree],
+        settings: dict,
+        blocks: Blocks | None = None,
+    ):
         """Read templates off trees, and number their features."""
         cut = {name: settings[name] for name in ("max_length", "backoff", "floor", "most")}
         self.grown_: list[GrownTemplate] = templates_of_trees(trees, **cut)
@@ -233,7 +256,8 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         self.templates_ = with_singles(self.grown_, table.columns if singles else ())
         self._features: SeenFeatures | HashedFeatures
         if self.hashed is None:
-            self._features = SeenFeatures(table, self.templates_, self.cutoff)
+            seen_in = table if blocks is None else blocks
+            self._features = SeenFeatures(seen_in, self.templates_, self.cutoff)
         else:
             self._features = HashedFeatures(table, self.templates_, self.hashed)
         # Of the training rows the vocabularies alone are needed from here on.
