@@ -226,8 +226,9 @@ def test_a_model_that_is_none_is_refused(featloom, model, tickets, tmp_path):
     assert f"{other}: no such file" in refused(featloom, other, tickets)
     assert f"{tickets}: not a featloom model" in refused(featloom, tickets, tickets)
     save_model(other, "crystal", {}, {})
-    assert f"{other}: a model of kind 'crystal'; 'memory' or 'linear' is expected" in refused(
-        featloom, other, tickets
+    assert (
+        f"{other}: a model of kind 'crystal'; 'memory', 'linear' or 'tasks' is expected"
+        in refused(featloom, other, tickets)
     )
     for kind in ("memory", "linear"):
         save_model(other, kind, {}, {})

@@ -1,22 +1,30 @@
 """``featloom demo``: the main job on data that comes with the package, with a report.
 
 The question: is this c sounded K?  The letters around it decide, and mostly together: a c before
-h is sounded CH, but K after s and before r.
+h is sounded CH, but K after s and before r.  The places where the letter stands are written as a
+CSV file, as a user would have one, and ``featloom discover`` is asked which letters tell.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from featloom.cli import options
 
+if TYPE_CHECKING:
+    from featloom.data.table import NominalTable
+
+TABLE = "letters.csv"
+WORD = "word"
+
 
 def demo(
     letter: Annotated[str, typer.Option(help="Letter to ask about.")] = "c",
     phoneme: Annotated[str, typer.Option(help="Sound that it may have.")] = "K",
+    budget: Annotated[str, typer.Option(help="Time to compare in: 60s, 10m.")] = "60s",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run.")] = Path(
         "runs/demo"
     ),
@@ -25,26 +33,89 @@ def demo(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Find conjunctions on a question of letter to sound, and write a report."""
-    from featloom.cli.induce import finish, run_study
+    """Ask of letters and sounds which method helps, and write a report."""
+    from featloom.cli.discover import discover
     from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
-    from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import Timing, progress
+    from featloom.runs import progress
 
-    timing = Timing()
+    target = f"sounded_{phoneme}"
     with options.run_folder(out) as run:
-        with progress(
-            "aligning letters and sounds (kernels compile on first use)", quiet=quiet
-        ) as line:
-            with timing.stage("read"):
-                train, _, _ = letter_to_sound(seed=seed)
-                question = letter_question(train, letter, phoneme)
-            with timing.stage("fit"):
-                inducer = ConjunctionInducer(max_length=3, n_jobs=jobs)
-                study = run_study(
-                    question, inducer, positive="yes", seed=seed, jobs=jobs, say=line.say
-                )
-        finish(study, run, timing, seed=seed, quiet=quiet, json=json)
+        assert run is not None
+        with progress("aligning letters and sounds", quiet=quiet) as line:
+            train, _, _ = letter_to_sound(seed=seed)
+            question = letter_question(train, letter, phoneme)
+            table = run.write(TABLE, as_csv(question, target))
+            line.say("compiling, which only the first use does")
+            compile_kernels(question, jobs)
+        if not quiet and not json:
+            typer.echo(f"is this {letter} sounded {phoneme}, given the letters around it?")
+            options_given = f"--target {target} --groups {WORD} --positive yes --budget {budget}"
+            typer.echo(f"$ featloom discover {table} {options_given} --out {out}")
+        discover(
+            table, target=target, groups=WORD, positive="yes", budget=budget, out=out, seed=seed,
+            jobs=jobs, quiet=quiet, json=json,
+        )  # fmt: skip
+
+
+def compile_kernels(question: NominalTable, jobs: int) -> None:
+    """Let every contender learn from a few rows, so that the time to compare is spent on that."""
+    from joblib import Parallel, delayed
+
+    from featloom.discover.tables import TableQuestion
+    from featloom.search.workers import number_of_workers
+
+    few = question.take(first_rows(question.labels))
+    # Those with the most to compile first, side by side.
+    names = [one.name for one in TableQuestion(few).contenders()][::-1]
+    Parallel(n_jobs=min(2, number_of_workers(jobs)), batch_size=1)(
+        delayed(_learn_from)(few, name) for name in names
+    )
+
+
+def first_rows(labels: Any, most: int = 60) -> Any:
+    """Numbers of the first rows of each class.
+
+    >>> first_rows([0, 0, 1, 0], most=2).tolist()
+    [0, 1, 2]
+    """
+    import numpy as np
+
+    places = [np.flatnonzero(np.equal(labels, code))[:most] for code in np.unique(labels)]
+    return np.sort(np.concatenate(places))
+
+
+def _learn_from(few: NominalTable, name: str) -> None:
+    from featloom.discover.tables import TableQuestion
+
+    for one in TableQuestion(few).contenders():
+        if one.name == name:
+            one.fit(few, 0, 1).answers(few)
+
+
+def as_csv(question: NominalTable, target: str) -> str:
+    """Rows with their class and their word.
+
+    >>> from featloom.data.table import NominalTable
+    >>> question = NominalTable.from_columns(
+    ...     {"next": ["a", "e"]}, labels=["yes", "no"], groups=["cat", "cell"])
+    >>> as_csv(question, "sounded_K").splitlines()
+    ['next,sounded_K,word', 'a,yes,Cat', 'e,no,Cell']
+    """
+    import csv
+    import io
+
+    assert question.labels is not None
+    assert question.groups is not None
+    columns = [[question.value(name, row) for row in range(len(question))]
+               for name in question.columns]  # fmt: skip
+    classes = [question.classes[label] for label in question.labels]
+    # A capital keeps the word "nan" from being read as a missing cell.
+    words = [question.group_names[group].capitalize() for group in question.groups]
+    stream = io.StringIO()
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow([*question.columns, target, WORD])
+    rows.writerows(zip(*columns, classes, words, strict=True))
+    return stream.getvalue()
 
 
 def register(app: typer.Typer) -> None:

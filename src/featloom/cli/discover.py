@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from featloom.discover.discovery import Watch
 
 _ANEW = frozenset({"out", "quiet", "json"})
-_USES = {"table": "predict", "sequence": "tag", "trees": "parse"}
+_USES = {"table": "predict", "sequence": "tag", "trees": "parse", "tasks": "predict"}
 _IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample")
 
 
@@ -114,11 +114,10 @@ def load_any(
     bins: int | None = None, share: float = 1.0, seed: int = 0,
 ) -> Any:  # fmt: skip
     """What DATA names: rows of many tasks where a task is named, else a table or sentences."""
-    import os
+    from featloom.cli.transfer import load_rows
+    from featloom.methods.transfer.archives import is_archive
 
-    from featloom.cli.transfer import ARCHIVES, load_rows
-
-    if task is not None or (not os.path.exists(data) and str(data) in ARCHIVES):
+    if task is not None or is_archive(data):
         return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
     if bins is not None or share < 1:
         from featloom.discover.reading import read_data
@@ -127,7 +126,7 @@ def load_any(
         return read_data(
             data, target, groups, share=share, seed=seed, numbers=bins is not None, on_bad_row=skip
         )
-    return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
+    return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True)
 
 
 def live_table(question: Any, quiet: bool):
@@ -208,6 +207,7 @@ def finish(
     try:
         if run is not None and found.fitted is not None:
             parts["files"] = found.save(run.path)
+            _remove_others(run, parts["files"])
         parts["use"] = _use(found, run, source, typed)
         result, page = session.write_result(parts, run, timing, typed["seed"])
     except InputError:
@@ -221,6 +221,18 @@ def finish(
         typer.echo(encode_result(result))
     elif not quiet:
         show(result, page, run)
+
+
+def _remove_others(run, files: Sequence[str]) -> None:
+    """Take away what an earlier result of the run had and this one has not: it is no longer so."""
+    from contextlib import suppress
+
+    from featloom.errors import InputError
+
+    with suppress(InputError, OSError):
+        for name in run.result().get("files", []):
+            if name not in files and Path(name).name == name:
+                (run.path / name).unlink(missing_ok=True)
 
 
 def show(result: dict[str, Any], page: Path | None, run) -> None:

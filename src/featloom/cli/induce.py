@@ -57,6 +57,9 @@ def induce(
     out: options.Out = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
+    memory: options.Memory = None,
+    hash: options.Hash = None,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -79,12 +82,14 @@ def induce(
         preset=preset,
         n_jobs=jobs,
     )
-    with options.run_folder(out) as run:
+    with options.run_folder(out) as run, options.workers(dask):
         if run is not None and search:
             session.write_request(run, "induce", asked)
         with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
             with timing.stage("read"):
-                loaded = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
+                loaded = load_rows(
+                    data, memory, hash, target=target, groups=groups, on_bad_row=on_bad_row
+                )
             with timing.stage("fit"):
                 study = run_study(
                     loaded,
@@ -102,6 +107,12 @@ def induce(
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
+def load_rows(data: Path, memory: str | None, hashed: int | None, **how: Any):
+    """The data in blocks, where it can be read so and is asked for; else whole."""
+    blocks = options.load_blocks(data, memory=memory, hashed=hashed, **how)
+    return options.load(data, **how) if blocks is None else blocks
+
+
 def grid_of(preset: str | None) -> dict[str, list]:
     """What a search chooses from: the paper's k and l, or the number of conjunctions."""
     from featloom.methods.induction.search import PAPER_GRID
@@ -113,11 +124,15 @@ def grid_of(preset: str | None) -> dict[str, list]:
 
 def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
     """Turn a table into features and study them; ``how`` goes to ``study_induction``."""
+    from featloom.data.blocks import Blocks
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
     from featloom.errors import InputError, ReadError
     from featloom.methods.induction.study import study_induction
 
+    if isinstance(loaded, Blocks):
+        say("compiling kernels (first use only) and counting blocks")
+        return study_induction(loaded, inducer, domain=domain, say=say, **how)
     if loaded.labels is None:
         message = "no classes; name the column that holds them by --target"
         if isinstance(loaded, NominalTable):

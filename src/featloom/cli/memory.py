@@ -68,6 +68,7 @@ def memory(
     out: options.Out = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -84,7 +85,7 @@ def memory(
         strategy=strategy, over=over, ks=ks, vote=vote, threshold=threshold, compat=compat,
         budget=budget, folds=folds,
     ).set_params(random_state=seed, n_jobs=jobs)  # fmt: skip
-    with options.run_folder(out) as run:
+    with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
             session.write_request(run, "memory", asked)
             search.set_params(journal=run.path / "search.journal")

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 MODEL = "model.featloom"
-USED_BY = {"memory": "predict", "linear": "predict", "tagger": "tag", "parser": "parse"}
+USED_BY = {
+    "memory": "predict",
+    "linear": "predict",
+    "tasks": "predict",
+    "tagger": "tag",
+    "parser": "parse",
+}
 
 Learner = TypeVar("Learner")
 
@@ -47,7 +53,8 @@ def open_model(
     if found in faults:
         raise faults[found]
     use = USED_BY.get(found)
-    kinds = " or ".join(map(repr, loaders))
+    *others, last = map(repr, loaders)
+    kinds = f"{', '.join(others)} or {last}" if others else last
     message = f"a model of kind {found!r:.60}; " + (
         f"{kinds} is expected" if use is None else f"'featloom {use}' uses it"
     )

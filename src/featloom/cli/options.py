@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from featloom.data.blocks import Blocks
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
     from featloom.runs import Run
@@ -39,6 +40,20 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", callback=_not_zero, help="Threads or processes; -1: all cores."),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option("--dask", help="Workers: local:4, or tcp://… of a Dask scheduler."),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", help="Of Parquet files: read in blocks, a process takes so much: 2GB."
+    ),
+]
+Hash = Annotated[
+    int | None,
+    typer.Option("--hash", help="Of Parquet files: bits; features are hashed into 2^bits."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 OnBadRow = Annotated[
@@ -52,8 +67,12 @@ def load(
     target: str | None = None,
     groups: str | None = None,
     on_bad_row: str = "raise",
+    trees: bool = False,
 ) -> NominalTable | FeatureMatrix:
-    """Read what DATA names: a file, a folder, or one of the named corpora."""
+    """Read what DATA names: a file, a folder, or one of the named corpora.
+
+    A corpus must have classes; with ``trees``, heads of words will do.
+    """
     from featloom.data.corpora import names_corpus
     from featloom.errors import ReadError
 
@@ -63,7 +82,7 @@ def load(
     chosen = {"target": target, "groups": groups, "on_bad_row": skip}
     given = {option: value for option, value in chosen.items() if value is not None}
     if names_corpus(data):
-        return _load_corpus(name, given)
+        return _load_corpus(name, given, trees)
     if not os.path.exists(name) and data.name == name and not data.suffix:
         message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
         raise ReadError(message, file=name)
@@ -72,7 +91,7 @@ def load(
     return read(data, **given)
 
 
-def _load_corpus(name: str, given: dict[str, str]) -> NominalTable | FeatureMatrix:
+def _load_corpus(name: str, given: dict[str, str], trees: bool) -> NominalTable | FeatureMatrix:
     from featloom.data.corpora import locate
     from featloom.data.tasks.ready import load as load_ready
     from featloom.errors import InputError
@@ -84,12 +103,53 @@ def _load_corpus(name: str, given: dict[str, str]) -> NominalTable | FeatureMatr
             f"to choose, name one of its files in {locate(name)}"
         )
     loaded = load_ready(name)
-    if loaded.labels is None:
+    if loaded.labels is None and not (trees and getattr(loaded, "heads", None) is not None):
         raise InputError(
             f"corpus {name!r} has no classes of its own; "
             f"name one of its files in {locate(name)}, and a column of it by --target"
         )
     return loaded
+
+
+def load_blocks(
+    data: Path,
+    *,
+    target: str | None,
+    groups: str | None,
+    on_bad_row: str,
+    memory: str | None,
+    hashed: int | None,
+) -> Blocks | None:
+    """Parquet files in blocks: a folder of them, or one where ``memory`` or ``hashed`` is given.
+
+    None where DATA is to be read whole.
+    """
+    from featloom.data.blocks_parquet import parquet_files, read_blocks
+    from featloom.errors import InputError
+
+    asked = memory is not None or hashed is not None
+    files = parquet_files(data) if os.path.isdir(data) or asked else []
+    if not files:
+        if asked:
+            raise InputError(f"--memory and --hash are for Parquet files, which {data} is not")
+        return None
+    if target is None:
+        raise InputError("the rows of Parquet files have no classes; name a column by --target")
+    if groups is not None:
+        raise InputError("--groups is for data that is read whole, and this comes in blocks")
+    return read_blocks(data, target=target, on_bad_row=on_bad_row, memory=memory, hashed=hashed)
+
+
+@contextmanager
+def workers(dask: str | None) -> Iterator[None]:
+    """The workers that searches and counts run on, where any are asked for."""
+    if dask is None:
+        yield
+        return
+    from featloom.cluster import cluster
+
+    with cluster(dask):
+        yield
 
 
 @contextmanager

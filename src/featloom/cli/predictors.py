@@ -1,7 +1,7 @@
 """The models that ``featloom predict`` uses, alike to it: what they need, answer and explain.
 
-A memory answers by stored cases, a linear model by features with weights; each explains itself in
-its own words.
+A memory answers by stored cases, a linear model by features with weights, models of many tasks by
+the weights of the task that a row names; each explains itself in its own words.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
+    from featloom.learners.reasons import Reasons
+    from featloom.methods.transfer.task_models import TaskModels
 
 MOST = 10  # stored cases or features that are shown for an answer
 _NOT_KNOWN = "(not seen)"
@@ -49,6 +51,10 @@ class Predictor(ABC):
     does: str
     target: str
     classes: list[Any]
+
+    def read(self, data: Path) -> Any:
+        """Rows of a file that this model alone can read; None: any reader will do."""
+        return None
 
     @abstractmethod
     def predict(self, rows: Any) -> np.ndarray:
@@ -145,15 +151,93 @@ class LinearPredictor(Predictor):
         return found
 
 
+class TaskPredictor(Predictor):
+    """Answers by the weights of the task that a row names; a task without a model has none."""
+
+    does = "looks at"
+
+    def __init__(self, models: TaskModels):
+        self._models = models
+        self.target, self.classes = models.target, sorted(set(models.classes))
+        self.columns = (models.task_column, *models.columns) if models.columns else ()
+        self.needed = frozenset([models.task_column, *models.features.used_columns])
+        self._warned: set[str] = set()
+
+    def read(self, data: Path) -> FeatureMatrix | None:
+        """Rows of an archive, whose tasks become features among the others."""
+        from featloom.methods.transfer.archives import archive_with_tasks
+
+        if self.columns:
+            return None
+        return archive_with_tasks(data, task=self._models.task_column, target=self.target)
+
+    def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
+        answers = self._models.predict(rows)
+        strange = [answer is None for answer in answers.tolist()]
+        if any(strange):
+            self._warn(self._models.tasks_of(rows)[strange].tolist())
+            answers[strange] = ""
+        return answers
+
+    def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
+        from featloom.errors import InputError
+
+        raise InputError("the scores of models of many tasks are no probabilities")
+
+    def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
+        from featloom.cli.reasons import reason_lines, reasons_part
+
+        found = []
+        tasks = self._models.tasks_of(rows).tolist()
+        reasons = self._models.explain(rows, most=MOST)
+        for values, why, task in zip(values_of(rows), reasons, tasks, strict=True):
+            row = "  ".join(values)
+            part = {"query": values, "task": task, **reasons_part(why)}
+            if not why.answer:
+                found.append(Explained(f"{row}  → no answer: task {task!r} has no model", part))
+                continue
+            against = f" and against {why.against}" if why.against else ""
+            because = f"these features of task {task!r}, for {why.answer}{against}"
+            lines = [_answer(row, why.answer, {}, because)]
+            told = [*self._vouchers(why, task), *[""] * len(reason_lines(why))]
+            lines += [line + more for line, more in zip(reason_lines(why), told, strict=False)]
+            found.append(Explained("\n".join(lines), part))
+        return found
+
+    def _vouchers(self, why: Reasons, task: str) -> list[str]:
+        """In how many other tasks each feature was found relevant."""
+        prior = self._models.prior
+        if prior is None:
+            return []
+        known = task if task in prior.tasks_ else None
+        told = []
+        for name, _ in why.features:
+            n = len(prior.vouchers(name, known))
+            told.append(f"  (relevant in {n} other task{'s' * (n != 1)})" if n else "")
+        return told
+
+    def _warn(self, tasks: list[str]) -> None:
+        import warnings
+
+        new = [task for task in dict.fromkeys(tasks) if task not in self._warned]
+        self._warned.update(new)
+        if new:
+            named = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+            which = f"task {named} has" if len(new) == 1 else f"{len(new):,} tasks ({named}) have"
+            warnings.warn(f"{which} no model, and rows of it no answer", stacklevel=2)
+
+
 def load_predictor(model: Path, jobs: int = 1) -> Predictor:
     """The model of a run, or the one in a file."""
     from featloom.cli.models import open_model
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
+    from featloom.methods.transfer.task_models import TaskModels
 
     loaders: dict[str, Any] = {
         "memory": lambda path: MemoryPredictor(MemoryClassifier.load(path), jobs),
         "linear": lambda path: LinearPredictor(PlanModel.load(path)),
+        "tasks": lambda path: TaskPredictor(TaskModels.load(path)),
     }
     made_by = "'featloom memory' and 'featloom discover' make one"
     return open_model(model, loaders, made_by=made_by)[0]

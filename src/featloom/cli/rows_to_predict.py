@@ -25,6 +25,10 @@ def read_blocks(
     from featloom.data.readers import format_of, read
     from featloom.data.readers.tables import read_table_blocks
 
+    own = predictor.read(data)
+    if own is not None:
+        yield own
+        return
     if names_corpus(data):
         yield aligned(_corpus(str(data)), predictor)
         return

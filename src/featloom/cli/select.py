@@ -61,6 +61,7 @@ def select(
     out: options.Out = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -73,7 +74,7 @@ def select(
     timing = Timing()
     search = template_search(strategy=strategy, proxy=proxy, budget=budget, window=window)
     search.set_params(random_state=seed, n_jobs=jobs)
-    with options.run_folder(out) as run:
+    with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
             session.write_request(run, "select", asked)
             search.set_params(journal=run.path / "search.journal")

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from featloom.methods.transfer.parts import TaskRows
 
 PRIOR = "prior.json"
-# Corpora that are archives: the file, and the arrays that tell task, class and document.
-ARCHIVES = {"wsd-verbs": ("ewt.npz", {"task": "verb", "target": "sense", "groups": "doc"})}
-# Where an archive keeps the names of its features.
-FEATURE_NAMES = ("feature_names", "features", "feats", "names")
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
 _SHOWN = 10
@@ -85,19 +81,17 @@ def load_rows(
     """Rows of a file or a corpus, with the task of each."""
     import os
 
-    from featloom.data.corpora import locate_file
     from featloom.data.readers import format_of
     from featloom.data.table import NominalTable
     from featloom.errors import InputError, ReadError
+    from featloom.methods.transfer.archives import corpus_rows, is_archive, read_archive
 
-    if not os.path.exists(data) and str(data) in ARCHIVES:
-        file, arrays = ARCHIVES[str(data)]
-        given = {"task": task, "target": target, "groups": groups}
-        return _archive(locate_file(str(data), file), **{k: given[k] or arrays[k] for k in given})
+    if is_archive(data):
+        return corpus_rows(data, task=task, target=target, groups=groups)
     if task is None:
         raise InputError("the task of a row is not known; name the column that tells it by --task")
     if os.path.exists(data) and format_of(data, columns=[target] if target else []) == "sparse":
-        return _archive(data, task=task, target=target, groups=groups)
+        return read_archive(data, task=task, target=target, groups=groups)
     table = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
     if not isinstance(table, NominalTable):
         raise ReadError("a sparse matrix without a column that tells the task", file=str(data))
@@ -127,42 +121,7 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
     if missing.any():
         raise ReadError(f"row {int(missing.argmax()) + 1} has no {task}", file=table.source)
     rest, tasks = split_task_column(table, task)
-    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str))
-
-
-def _archive(
-    path: str | Path, *, task: str | None, target: str | None, groups: str | None
-) -> TaskRows:
-    """Rows of an ``.npz`` archive; codes of ``verb`` are names in ``verbs`` where it is there."""
-    import numpy as np
-
-    from featloom.data.readers.npz import load_arrays, read_sparse
-    from featloom.errors import InputError, ReadError
-    from featloom.methods.transfer.parts import TaskRows
-
-    arrays = load_arrays(path)
-    if target is None:
-        raise InputError(f"{path} has no classes; name the array that holds them by --target")
-    for name in (task, target, *([groups] if groups else [])):
-        if name not in arrays:
-            raise ReadError(f"no array {name!r}; there are {', '.join(arrays)}", file=str(path))
-    plural = f"{target}s"
-    matrix = read_sparse(
-        path,
-        names=next((name for name in FEATURE_NAMES if name in arrays), None),
-        labels=target,
-        classes=plural if plural in arrays else None,
-        groups=groups,
-    )
-    assert task is not None
-    of_row, named = np.asarray(arrays[task]), arrays.get(f"{task}s")
-    if of_row.shape != (len(matrix),):
-        raise ReadError(f"{of_row.size} tasks for {len(matrix)} rows", file=str(path))
-    if named is not None and of_row.dtype.kind in "iu":
-        if of_row.min(initial=0) < 0 or of_row.max(initial=0) >= len(named):
-            raise ReadError(f"a code of {task!r} is not among {task + 's'!r}", file=str(path))
-        of_row = np.asarray(named)[of_row]
-    return TaskRows(matrix, of_row.astype(str))
+    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str), task, rest.columns)
 
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:

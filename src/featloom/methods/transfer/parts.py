@@ -26,6 +26,13 @@ _NAMED = 5
 class TaskRows:
     """Binary rows with their classes, and the task of each.
 
+    Parameters
+    ----------
+    matrix : the rows.
+    tasks : the name of each row's task.
+    task_column : name of the column that told it; "" where it had none.
+    columns : of the table whose values the features are; none for a bare matrix.
+
     Examples
     --------
     >>> matrix = FeatureMatrix.from_csr([[1, 0], [0, 1], [1, 1]], names=["dobj_me", "dobj_you"],
@@ -37,6 +44,8 @@ class TaskRows:
 
     matrix: FeatureMatrix
     tasks: np.ndarray
+    task_column: str = ""
+    columns: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -52,7 +61,7 @@ class TaskRows:
 
     def take(self, rows: np.ndarray) -> TaskRows:
         """The given rows (indices or a mask)."""
-        return TaskRows(self.matrix.take(rows), self.tasks[rows])
+        return replace(self, matrix=self.matrix.take(rows), tasks=self.tasks[rows])
 
     def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
         """The rows and classes of each task."""
@@ -226,7 +235,7 @@ def _same_features(data: TaskRows, test: TaskRows) -> TaskRows:
         group_names=test.matrix.group_names,
         source=test.matrix.source,
     )
-    return TaskRows(matrix, test.tasks)
+    return replace(test, matrix=matrix)
 
 
 def _counted(names: Sequence[str] | np.ndarray, one: str, many: str = "") -> str:

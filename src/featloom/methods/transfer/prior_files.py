@@ -63,6 +63,11 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 def write_prior(prior: RelevancePrior, path: str | os.PathLike) -> None:
     """Write the counts and settings of a prior, beside and renamed."""
+    write_beside(path, prior_text(prior))
+
+
+def prior_text(prior: RelevancePrior) -> str:
+    """The counts and settings of a prior as JSON."""
     tasks = [_plain(task) for task in prior.tasks_]
     names = prior.feature_names_
     candidate_in: list[list[str | int]] = [[] for _ in names]
@@ -93,14 +98,25 @@ def write_prior(prior: RelevancePrior, path: str | os.PathLike) -> None:
         f' "tasks": {_json(tasks)}',
         ' "features": {\n' + ",\n".join(lines) + "\n }",
     ]
-    write_beside(path, "{\n" + ",\n".join(head) + "\n}\n")
+    return "{\n" + ",\n".join(head) + "\n}\n"
 
 
 def read_prior(
     kind: type[RelevancePrior], path: str | os.PathLike, families: Families
 ) -> RelevancePrior:
     """Read a prior and check that its counts agree with one another."""
-    content = _read(path)
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    return prior_of(kind, text, path, families)
+
+
+def prior_of(
+    kind: type[RelevancePrior], text: bytes, path: str | os.PathLike, families: Families = None
+) -> RelevancePrior:
+    """The prior that :func:`prior_text` wrote; the path is that of the file it stood in."""
+    content = _decoded(text, path)
     names = _checked_names(content, path)
     listed = {name: feature.family for name, feature in content.features.items()}
     others = families if callable(families) else family_of
@@ -128,11 +144,7 @@ def read_prior(
     return prior
 
 
-def _read(path: str | os.PathLike) -> _File:
-    try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", file=str(path)) from None
+def _decoded(text: bytes, path: str | os.PathLike) -> _File:
     try:
         content = msgspec.json.decode(text, type=_File)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

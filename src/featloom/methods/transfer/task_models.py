@@ -1,0 +1,338 @@
+"""Linear models of many tasks, kept together: what is left when learning is over.
+
+In a task, a class scores its bias plus the weights of the features that a row has,
+
+    s(c | row, task) = b_tc + Σ_f w_fk [f holds in row],    k = the output of class c in the task,
+
+and the highest score is the answer.  Most models have outputs of their own for each task; one that
+was learned from all rows at once has the same outputs in every task, with other biases, and can
+also answer for a task that it has never met.  The relevance prior that helped to learn, where there
+was one, is kept beside the weights, for tasks to come.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import UNKNOWN, NominalTable
+from featloom.errors import InputError, ReadError
+from featloom.features.feature_list import FeatureList
+from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.learners.reasons import Reasons, strongest
+from featloom.methods.transfer.prior_files import prior_of, prior_text
+from featloom.methods.transfer.relevance import RelevancePrior
+
+KIND = "tasks"
+EVERY_ROW = "(every row of the task)"
+_NUMBERS = ("parts", "indptr", "indices", "starts", "outputs")
+
+
+@dataclass(frozen=True, eq=False)
+class TaskModels:
+    """Weights of features for the classes of each task.
+
+    Parameters
+    ----------
+    features : of all tasks, conjunctions among them.
+    weights : CSC matrix of shape (features, outputs).
+    classes : the class of each output.
+    tasks : names of the tasks.
+    starts : where the outputs of each task begin and end in ``outputs``; one task more than there
+        are names stands for all tasks that have none.
+    outputs, biases : which outputs a task chooses from, and what each scores in every row.
+    task_column, target : names of the columns that told task and class; "" where there was none.
+    prior : what the tasks found relevant, or None.
+
+    Examples
+    --------
+    >>> features = FeatureList.of_matrix(["dobj_money", "dobj_me"], [[0], [1]])
+    >>> give = sparse.csc_matrix([[2.0, 0.0], [0.0, 1.0]])
+    >>> model = TaskModels.of(features, {"give": (give, [0.0, 0.5], ["pay", "hand"])}, "verb")
+    >>> rows = FeatureMatrix.from_csr([[1, 0], [0, 1]], names=["dobj_money", "dobj_me"])
+    >>> model.answers(rows, ["give", "give"]).tolist()
+    ['pay', 'hand']
+    >>> model.answers(rows, ["give", "ask"]).tolist()
+    ['pay', None]
+    """
+
+    features: FeatureList
+    weights: sparse.csc_matrix
+    classes: tuple[str, ...]
+    tasks: tuple[str, ...]
+    starts: np.ndarray
+    outputs: np.ndarray
+    biases: np.ndarray
+    task_column: str = ""
+    target: str = ""
+    prior: RelevancePrior | None = None
+
+    @classmethod
+    def of(
+        cls,
+        features: FeatureList,
+        parts: Mapping[str, tuple[Any, Any, Any]],
+        task_column: str = "",
+        target: str = "",
+        prior: RelevancePrior | None = None,
+    ) -> TaskModels:
+        """From (weights, biases, classes) of each task; features that say nothing are left out.
+
+        Parameters
+        ----------
+        parts : for each task, weights of shape (features, classes of the task), and the others.
+        """
+        weights = sparse.hstack([sparse.csc_matrix(one) for one, _, _ in parts.values()], "csc")
+        biases = np.concatenate([np.asarray(one, dtype=np.float64) for _, one, _ in parts.values()])
+        sizes = [len(names) for _, _, names in parts.values()]
+        classes = tuple(str(name) for _, _, names in parts.values() for name in names)
+        model = cls(
+            features, weights, classes, tuple(map(str, parts)), np.cumsum([0, *sizes]),
+            np.arange(len(classes), dtype=np.int32), biases, task_column, target, prior,
+        )  # fmt: skip
+        return model.checked()
+
+    @classmethod
+    def shared(
+        cls,
+        features: FeatureList,
+        weights: Any,
+        classes: Sequence[str],
+        biases: Mapping[str, np.ndarray],
+        others: np.ndarray,
+        task_column: str = "",
+        target: str = "",
+    ) -> TaskModels:
+        """One model for all tasks, which differ by their biases; ``others``: for a task to come."""
+        n, k = len(biases) + 1, len(classes)
+        model = cls(
+            features, sparse.csc_matrix(weights), tuple(map(str, classes)),
+            tuple(map(str, biases)), np.arange(n + 1) * k,
+            np.tile(np.arange(k, dtype=np.int32), n),
+            np.concatenate([*biases.values(), others]).astype(np.float64), task_column, target,
+        )  # fmt: skip
+        return model.checked()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Of the table that it was fitted on, without that of the task; none for a bare matrix."""
+        return self.features.columns
+
+    @property
+    def answers_any_task(self) -> bool:
+        """Whether tasks that were never met have an answer."""
+        return len(self.starts) == len(self.tasks) + 2
+
+    def predict(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
+        """The class of each row, whose column of tasks is among the others; None: no such task."""
+        return self.answers(data, self.tasks_of(data))
+
+    def answers(self, data: NominalTable | FeatureMatrix, tasks: Any) -> np.ndarray:
+        """The class of each row by name, with the task of each given; None: no such task."""
+        found = np.full(len(data), None, dtype=object)
+        names = np.array(self.classes, dtype=object)
+        for places, outputs, scores in self._scored(self._matrix(data), np.asarray(tasks)):
+            found[places] = names[outputs[scores.argmax(axis=1)]]
+        return found
+
+    def explain(
+        self,
+        data: NominalTable | FeatureMatrix,
+        tasks: Any = None,
+        most: int | None = None,
+    ) -> list[Reasons]:
+        """For each row the answer, and the features that told it from the next best of its task.
+
+        The answer to a row of no known task is "", without reasons.
+        """
+        rows = self._matrix(data)
+        explained = [Reasons("", None, ()) for _ in range(len(data))]
+        tasks = self.tasks_of(data) if tasks is None else np.asarray(tasks)
+        biases_of = dict(zip(self.tasks, pairwise(self.starts.tolist()), strict=False))
+        for places, outputs, scores in self._scored(rows, tasks):
+            first, last = biases_of.get(str(tasks[places[0]]), tuple(self.starts[-2:]))
+            biases = self.biases[first:last]
+            for place, row_scores in zip(places.tolist(), scores, strict=True):
+                order = np.argsort(-row_scores, kind="stable")
+                best, second = int(order[0]), int(order[1]) if len(order) > 1 else None
+                there = rows.indices[rows.indptr[place] : rows.indptr[place + 1]]
+                weights = self._weights_at(there, outputs[best])
+                bias = biases[best]
+                if second is not None:
+                    weights = weights - self._weights_at(there, outputs[second])
+                    bias = bias - biases[second]
+
+                def name(i: int, there=there) -> str:
+                    return self.features.name(there[i]) if i < len(there) else EVERY_ROW
+
+                against = None if second is None else self.classes[outputs[second]]
+                answer = self.classes[outputs[best]]
+                said = np.append(weights, bias)
+                explained[place] = strongest(answer, against, said, name, most)
+        return explained
+
+    def tasks_of(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
+        """The task that each row names; "" for none."""
+        if isinstance(data, NominalTable):
+            place = data.column_index(self.task_column)
+            names = np.array(["", *data.vocabularies[place]], dtype=object)
+            codes = data.codes[:, place]
+            return np.where(codes == UNKNOWN, "", names[codes])
+        start = f"{self.task_column}="
+        named = np.array([str(name).startswith(start) for name in data.names], dtype=bool)
+        tasks = np.full(len(data), "", dtype=object)
+        row_of = np.repeat(np.arange(len(data)), np.diff(data.indptr))
+        for place in np.flatnonzero(named[data.indices]).tolist():
+            tasks[row_of[place]] = str(data.names[data.indices[place]])[len(start) :]
+        return tasks
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the models, all of them or nothing.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> features = FeatureList.of_matrix(["dobj_money"], [[0]])
+        >>> model = TaskModels.of(features, {"give": ([[2.0, 0.0]], [0, 1], ["pay", "hand"])})
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(Path(folder, "verbs.featloom"))
+        ...     loaded = TaskModels.load(Path(folder, "verbs.featloom"))
+        >>> loaded.tasks, loaded.classes, loaded.weights.toarray().tolist()
+        (('give',), ('pay', 'hand'), [[2.0, 0.0]])
+        """
+        values = [value for vocabulary in self.features.vocabularies for value in vocabulary]
+        arrays = {
+            "parts": self.features.parts,
+            "indptr": self.weights.indptr.astype(np.int64),
+            "indices": self.weights.indices.astype(np.int32),
+            "weights": self.weights.data,
+            "starts": self.starts.astype(np.int64),
+            "outputs": self.outputs,
+            "biases": self.biases,
+        }
+        for name, strings in (("value", values), ("class", self.classes), ("task", self.tasks)):
+            arrays[f"{name}_names"], arrays[f"{name}_starts"] = pack_strings(strings)
+        if self.prior is not None:
+            arrays["prior"] = np.frombuffer(prior_text(self.prior).encode(), dtype=np.uint8)
+        description = {
+            "columns": list(self.columns),
+            "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
+            "task_column": self.task_column,
+            "target": self.target,
+        }
+        save_model(path, KIND, description, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TaskModels:
+        """Read and check what :meth:`save` wrote; nothing in the file is run."""
+        model = load_model(path, kind=KIND)
+        try:
+            return _restored(model)
+        # The checksum was right, so this was written by no version of ours, or was forged.
+        except (InputError, AttributeError, LookupError, TypeError, ValueError, OverflowError):
+            raise ReadError(
+                "the model is damaged: its parts do not fit", file=os.fspath(path)
+            ) from None
+
+    def checked(self) -> TaskModels:
+        """The same, without features that say nothing; parts that do not fit are refused."""
+        self._check()
+        said = np.zeros(len(self.features), dtype=bool)
+        said[self.weights.indices[self.weights.data != 0]] = True
+        kept = np.flatnonzero(said)
+        weights = self.weights[kept]
+        weights.eliminate_zeros()
+        weights.sort_indices()
+        return TaskModels(
+            self.features.take(kept), weights, self.classes, self.tasks, self.starts, self.outputs,
+            self.biases, self.task_column, self.target, self.prior,
+        )  # fmt: skip
+
+    def _scored(self, rows: sparse.csr_matrix, tasks: np.ndarray):
+        """(places, outputs, scores) of the rows of each task that has a model."""
+        number = {task: t for t, task in enumerate(self.tasks)}
+        if tasks.shape != (rows.shape[0],):
+            raise InputError(f"tasks have shape {tasks.shape}, the data {rows.shape[0]} rows")
+        names, task_of = np.unique(tasks.astype(str), return_inverse=True)
+        other = len(self.tasks) if self.answers_any_task else None
+        for k, name in enumerate(names.tolist()):
+            t = number.get(name, other)
+            if t is not None:
+                places = np.flatnonzero(task_of == k)
+                span = slice(int(self.starts[t]), int(self.starts[t + 1]))
+                outputs = self.outputs[span]
+                scores = rows[places] @ self.weights[:, outputs]
+                yield places, outputs, scores.toarray() + self.biases[span]
+
+    def _weights_at(self, features: np.ndarray, output: int) -> np.ndarray:
+        column = self.weights[:, [int(output)]].toarray().ravel()
+        return column[features]
+
+    def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
+        indptr, indices = self.features.rows(data)
+        ones = np.ones(len(indices))
+        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self.features)))
+
+    def _check(self) -> None:
+        """Refuse parts that do not fit, so that no kernel ever sees them."""
+        features, parts, starts = self.features, self.features.parts, self.starts
+        sound = (
+            len(features.vocabularies) == (len(features.columns) or 1)
+            and len(set(features.columns)) == len(features.columns)
+            and all(len(set(values)) == len(values) for values in features.vocabularies)
+            and parts.ndim == 2
+            and parts.min(initial=0) >= -1
+            and parts.max(initial=-1) < features.n_atoms
+            and bool((parts >= 0).any(axis=1).all())
+            and self.weights.shape == (len(features), len(self.classes))
+            and bool(np.isfinite(self.weights.data).all())
+            and len(set(self.tasks)) == len(self.tasks) >= 1
+            and starts.ndim == 1
+            and len(starts) in (len(self.tasks) + 1, len(self.tasks) + 2)
+            and starts[0] == 0
+            and starts[-1] == len(self.outputs) == len(self.biases)
+            and bool((np.diff(starts) > 0).all())
+            and self.outputs.ndim == self.biases.ndim == 1
+            and self.outputs.min(initial=0) >= 0
+            and self.outputs.max(initial=-1) < len(self.classes)
+            and bool(np.isfinite(self.biases).all())
+        )
+        if not sound:
+            raise InputError("features, weights and tasks do not fit")
+
+
+def _restored(model: Model) -> TaskModels:
+    description, arrays = model.description, model.arrays
+    if any(arrays[name].dtype.kind != "i" for name in _NUMBERS):
+        raise InputError("what should be whole numbers are none")
+    if any(arrays[name].dtype != np.float64 for name in ("weights", "biases")):
+        raise InputError("weights are of another type")
+    if not all(isinstance(description[name], str) for name in ("task_column", "target")):
+        raise InputError("the name of a column is no text")
+
+    def strings(name: str) -> list[str]:
+        return unpack_strings(arrays[f"{name}_names"], arrays[f"{name}_starts"])
+
+    values, ends = strings("value"), np.cumsum([0, *description["n_values"]]).tolist()
+    if ends[-1] != len(values) or min(np.diff(ends), default=0) < 0:
+        raise InputError("there are more or fewer values than the columns have")
+    vocabularies = tuple(tuple(values[begin:end]) for begin, end in pairwise(ends))
+    columns = tuple(map(str, description["columns"]))
+    features = FeatureList(columns, vocabularies, arrays["parts"].astype(np.int32))
+    shape = (len(features), len(arrays["class_starts"]) - 1)
+    weights = sparse.csc_matrix((arrays["weights"], arrays["indices"], arrays["indptr"]), shape)
+    weights.check_format(full_check=True)
+    prior = None
+    if "prior" in arrays:
+        prior = prior_of(RelevancePrior, arrays["prior"].tobytes(), "the prior")
+    return TaskModels(
+        features, weights, tuple(strings("class")), tuple(strings("task")), arrays["starts"],
+        arrays["outputs"].astype(np.int32), arrays["biases"], description["task_column"],
+        description["target"], prior,
+    ).checked()  # fmt: skip
