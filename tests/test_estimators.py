@@ -21,6 +21,8 @@ from featloom import (
     TreeTemplates,
     TreeTemplatesCV,
 )
+from featloom.learners.linear import LinearClassifier
+from featloom.methods.tree_templates.family_templates import FamilyTemplates
 
 # ``score`` is a parameter of ConjunctionInducer; these checks take it for a method.
 _SCORE_IS_A_PARAMETER = dict.fromkeys(
@@ -44,6 +46,8 @@ def _expected(estimator):
         TreeTemplates(),
         TreeTemplates(n_trees=3, hashed=10),
         TreeTemplatesCV(max_lengths=(1, 2), mosts=(None,), cv=2),
+        LinearClassifier(),
+        FamilyTemplates(),
         MDLSelector(),
         MDLSelector(likelihood="bernoulli", cost=1.0, backward=True),
     ],
@@ -115,3 +119,39 @@ def test_a_memory_goes_into_pipelines_and_searches_of_scikit_learn():
     pairs = ConjunctionInducer(score="mi", final_keep=4).fit(X, y)
     flags = pairs.transform(X).toarray()
     assert MemoryClassifier().fit(flags, y).score(flags, y) == 1.0
+
+
+def letters_and_sounds(n_classes, n=600, seed=0):
+    """Rows with one value of each of three columns, the class being that of the first, mostly."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, size=(n, 3))
+    X = np.hstack([np.eye(n_classes)[codes[:, j]] for j in range(3)])
+    y = np.where(rng.random(n) < 0.9, codes[:, 0], codes[:, 1])
+    return sparse.csr_matrix(X), np.array([f"s{code:02}" for code in y])
+
+
+@pytest.mark.parametrize("n_classes", [2, 4, 14])
+def test_a_linear_classifier_answers_as_logistic_regression_does(n_classes):
+    X, y = letters_and_sounds(n_classes)
+    model = LinearClassifier(C=0.5, random_state=0).fit(X[:400], y[:400])
+    peer = LogisticRegression(C=0.5, max_iter=1000).fit(X[:400], y[:400])
+    assert model.classes_.tolist() == peer.classes_.tolist()
+    assert model.coef_.shape == peer.coef_.shape
+    assert (model.predict(X[400:]) == peer.predict(X[400:])).mean() > 0.97
+    np.testing.assert_allclose(model.predict_proba(X[400:]), peer.predict_proba(X[400:]), atol=0.08)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_templates_of_families_let_a_linear_model_learn_exclusive_or():
+    X, y = exclusive_or()
+    flags = sparse.csr_matrix(np.hstack([X == "0", X == "1"]).astype(int))
+    families = [f"f{j}" for j in range(X.shape[1])] * 2
+    joined = FamilyTemplates(feature_groups=families)
+    model = make_pipeline(joined, LinearClassifier())
+    assert cross_val_score(LinearClassifier(), flags, y).mean() < 0.65
+    assert cross_val_score(model, flags, y).mean() > 0.98
+    fitted = clone(joined).fit(flags, y)
+    names = list(fitted.get_feature_names_out())
+    assert len(names) == len(set(names)) == fitted.transform(flags).shape[1]
+    assert (pickle.loads(pickle.dumps(fitted)).transform(flags) != fitted.transform(flags)).nnz == 0

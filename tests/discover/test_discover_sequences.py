@@ -14,7 +14,9 @@ import pytest
 from featloom.data.readers import read_conll
 from featloom.data.sentences import gold_labels, table_of_sentences, take_sentences
 from featloom.data.table import NominalTable
+from featloom.discover import discover
 from featloom.discover.contenders import ROLES
+from featloom.discover.discovery import Watch
 from featloom.discover.sentences import inner_parts, seen_alone
 from featloom.discover.sequences import SentenceQuestion
 from featloom.errors import InputError
@@ -279,6 +281,25 @@ def test_sentences_of_one_token_can_be_tagged():
     for name in ("CRF, default templates", "templates from trees", "memory on windows"):
         fitted = contender(question, name).fit(question.take(np.arange(24)), 0, 1)
         assert fitted.answers(question.take(np.arange(24, 30))).tolist() == [0, 1, 0, 0, 1, 0]
+
+
+def test_a_comparison_of_taggers_ends_in_a_model_and_goes_on_from_its_folder(tmp_path):
+    table = clauses(60)
+    how = {"only": ["CRF, default templates"], "budget": None, "n_jobs": 1, "folder": tmp_path}
+    found = discover(table, test=clauses(20, seed=9), **how)
+    assert found.chosen == "CRF, default templates"
+    assert len(found.test_rows) == 20
+    assert found.save(tmp_path) == ["model.featloom", "templates.txt"]
+    assert found.pipeline().predict(clauses(2, seed=7))
+    assert found.result["data"]["taken_for"].startswith("sentences: 80 of ")
+    tried = []
+    again = discover(
+        table, test=clauses(20, seed=9), watch=Watch(on_trial=tried.append), **how
+    )  # fmt: skip
+    assert again.leaderboard == found.leaderboard  # times too: they are those of the journal
+    assert len(tried) == found.result["evaluations"]
+    with pytest.raises(InputError, match="other data"):
+        discover(clauses(61), test=clauses(20, seed=9), **how)
 
 
 def test_on_real_chunks_every_tagger_is_far_above_chance_and_trees_help_a_crf(data_folder):

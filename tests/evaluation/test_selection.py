@@ -68,6 +68,40 @@ def test_standard_deviations_serve_as_well_as_fold_scores(pair):
         assert chosen == one_standard_error(None, scores, sizes, rule=rule)
 
 
+@given(candidates())
+@settings(deadline=None)
+def test_by_pairs_what_is_chosen_is_behind_the_best_by_no_more_than_the_doubt_about_it(pair):
+    scores, sizes = pair
+    chosen = one_standard_error(None, scores, sizes, rule="paired")
+    means = scores.mean(axis=1)
+    best = min(np.flatnonzero(means == means.max()), key=lambda place: sizes[place])
+    behind = scores[best] - scores
+    doubt = behind.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
+    within = behind.mean(axis=1) <= doubt
+    assert within[best]
+    assert within[chosen]
+    assert sizes[chosen] == sizes[within].min()
+
+
+@given(candidates(), st.lists(st.integers(0, 8), min_size=6, max_size=6))
+@settings(deadline=None)
+def test_by_pairs_hard_folds_are_no_doubt(pair, hardness):
+    """What all candidates lose alike in a fold changes nothing in the choice."""
+    scores, sizes = pair
+    harder = scores - np.array(hardness[: scores.shape[1]]) / 8
+    chosen = one_standard_error(None, scores, sizes, rule="paired")
+    assert one_standard_error(None, harder, sizes, rule="paired") == chosen
+
+
+def test_by_pairs_a_small_lead_in_every_fold_counts_and_one_in_the_mean_alone_does_not():
+    folds = np.array([0.5, 0.6, 0.7, 0.8, 0.9])
+    steady = [folds - 0.01, folds]
+    assert one_standard_error(None, steady, [1, 9], rule="paired") == 1
+    assert one_standard_error(None, steady, [1, 9]) == 0
+    by_one_fold = [folds, folds + np.array([0, 0, 0.05, 0, 0])]
+    assert one_standard_error(None, by_one_fold, [1, 9], rule="paired") == 0
+
+
 def test_a_candidate_that_failed_is_not_chosen():
     assert one_standard_error([-np.inf, 0.5], [0, 0.1], [1, 9], n_folds=5) == 1
 
@@ -90,6 +124,10 @@ def test_a_candidate_that_failed_is_not_chosen():
         (
             lambda: one_standard_error(None, [1, 2], [1, 1]),
             "give the means, or the scores of every fold",
+        ),
+        (
+            lambda: one_standard_error([1, 2], [0, 0], [1, 1], rule="paired", n_folds=3),
+            "the paired rule needs the scores of every fold",
         ),
         (
             lambda: one_standard_error([1, np.nan], [0, 0], [1, 1], n_folds=5),

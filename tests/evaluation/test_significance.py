@@ -16,6 +16,7 @@ from featloom.evaluation import (
     class_counts,
     correct_counts,
     f1_of_counts,
+    holm,
     macro_f1_of_counts,
     mcnemar,
     mcnemar_of_counts,
@@ -197,6 +198,45 @@ def test_paired_t_is_that_of_scipy(scores):
 def test_the_same_difference_on_every_task_leaves_no_doubt():
     assert paired_t([1, 2, 3], [0.5, 1.5, 2.5]).p == 0
     assert paired_t([1, 2, 3], [1, 2, 3]).p == 1
+
+
+probabilities = st.lists(st.floats(0, 1), max_size=12)
+
+
+def holm_by_hand(ps):
+    """Step by step: the smallest p times all, the next times all but one, and never downwards."""
+    adjusted, before = [0.0] * len(ps), 0.0
+    for step, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
+        before = max(before, min(1.0, (len(ps) - step) * ps[place]))
+        adjusted[place] = before
+    return adjusted
+
+
+@given(probabilities)
+def test_holms_correction_is_that_of_the_steps_by_hand(ps):
+    assert holm(ps).tolist() == pytest.approx(holm_by_hand(ps))
+
+
+@given(probabilities)
+def test_holms_correction_keeps_the_order_and_lowers_nothing(ps):
+    adjusted = holm(ps)
+    assert (adjusted >= np.array(ps)).all()
+    assert (adjusted <= 1).all()
+    assert (np.diff(adjusted[np.argsort(ps, kind="stable")]) >= 0).all()
+    # No further than Bonferroni's, which multiplies all of them by their number.
+    assert (adjusted <= np.minimum(1.0, len(ps) * np.array(ps)) + 1e-12).all()
+
+
+@given(probabilities, st.randoms())
+def test_holms_correction_does_not_depend_on_the_order_of_comparisons(ps, random):
+    order = list(range(len(ps)))
+    random.shuffle(order)
+    np.testing.assert_array_equal(holm([ps[place] for place in order]), holm(ps)[order])
+
+
+def test_holms_correction_of_published_values():
+    np.testing.assert_allclose(holm([0.01, 0.02, 0.03, 0.04]), [0.04, 0.06, 0.06, 0.06])
+    np.testing.assert_allclose(holm([0.04]), [0.04])
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def test_a_loaded_tagger_answers_as_the_one_saved(tmp_path, kind, templates):
 
 
 def test_a_file_of_keys_in_two_parts_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("featloom.features.expansion._MOST", 30)
+    monkeypatch.setattr("featloom.features.expansion.MOST_KEYS", 30)
     tagger = fitted(templates=["U0:%x[0,0]/%x[-1,0]/%x[1,1]", "B1:%x[0,0]/%x[-1,0]", "B"])
     assert len(tagger._expansion.parts[0]) > 1
     tagger.save(tmp_path / "tagger")

@@ -198,24 +198,28 @@ def compare_all(
         "seed": seed, "contenders": [one.name for one in contenders], "metric": question.metric,
     }  # fmt: skip
 
+    short: list[str] = []
+
     def told(found: Found, history: History, fitted: Fitted | None, stopped: str) -> Discovery:
-        parts = _parts(question, protocol, found, history, fitted, warnings)
+        parts = _parts(question, protocol, found, history, fitted, [*warnings, *short])
         parts["budget"] = {
             "seconds": seconds, "spent": monotonic() - begun, "stopped": stopped,
         }  # fmt: skip
         return Discovery(question, protocol, found, fitted, parts)
 
-    def judged(history: History) -> Found:
+    def judged(history: History, why: str = "the time was over") -> Found:
+        unfinished = {one.name: why for one in contenders} | schedule.passed_over
         return judge(
-            question, protocol, contenders, history, units=schedule.units,
-            passed_over=schedule.passed_over, seed=seed,
+            question, protocol, contenders, history, units=schedule.units, passed_over=unfinished,
+            seed=seed,
         )  # fmt: skip
 
     watch.say("comparing (first use compiles)")
     try:
         history = _searched(trials, schedule, journal, description, workers, limits, watch)
     except Interrupted as stop:
-        stop.discovery = told(judged(stop.history), stop.history, None, "interrupted")  # type: ignore[attr-defined]
+        found = judged(stop.history, "interrupted")
+        stop.discovery = told(found, stop.history, None, "interrupted")  # type: ignore[attr-defined]
         raise
     found = judged(history)
     if found.chosen is None:
@@ -223,8 +227,17 @@ def compare_all(
         raise InputError(f"the budget{asked} was too small for anything; give it more time")
     watch.say(f"{found.chosen} learns from all the data")
     left = None if seconds is None else max(0.0, _FOR_ALL * seconds - (monotonic() - begun))
+    units = np.arange(len(question))
+    most = len(units) if left is None else schedule.affordable(found.chosen, len(units), left)
+    if most < len(units):
+        units = np.sort(np.random.default_rng(seed).permutation(units)[:most])
+        short.append(
+            f"the model that is kept learned from {most:,} of {len(question):,} {question.unit}, "
+            "for want of time"
+        )
     try:
-        fitted = _refitted(question, found, contenders, history, left, seed, workers)
+        contender = names_of(contenders)[found.chosen]
+        fitted = contender.fit(question.take(units), seed, workers)
     except KeyboardInterrupt:
         broken_off = Interrupted(history)
         broken_off.discovery = told(found, history, None, "interrupted")  # type: ignore[attr-defined]
@@ -262,32 +275,6 @@ def _searched(
         return search(trials, schedule, journal=kept, **how)
 
 
-def _refitted(
-    question: Question,
-    found: Found,
-    contenders: Sequence[Contender],
-    history: Sequence[Evaluation],
-    left: float | None,
-    seed: int,
-    threads: int,
-) -> Fitted:
-    """The chosen contender, learned from all units, or from as many as there is time for."""
-    contender = names_of(contenders)[str(found.chosen)]
-    units = np.arange(len(question))
-    seen = [
-        (one.result["learned"], one.result["fit_s"])
-        for one in history
-        if one.candidate["method"] == contender.name and "fault" not in one.result
-    ]
-    learned, took = max(seen)
-    if left is not None and took > 0:
-        affordable = int(learned * max(left / took, 0.01) ** (1 / 1.2))
-        if affordable < len(units):
-            drawn = np.random.default_rng(seed).permutation(len(units))[:affordable]
-            units = np.sort(drawn)
-    return contender.fit(question.take(units), seed, threads)
-
-
 def _parts(
     question: Question,
     protocol: Protocol,
@@ -310,6 +297,7 @@ def _parts(
         | {"taken_for": question.words, "kind": question.kind, "warnings": noticed},
         "protocol": protocol.words,
         "metric": question.metric,
+        "unit": question.unit,
         "verdict": found.verdict,
         "significant": found.significant,
         "chosen": found.chosen,

@@ -82,10 +82,12 @@ def in_ranges(
     learned = has if is_test is None else has & ~is_test
     if not learned.any():
         raise InputError(f"{name!r} holds no numbers")
+    different = np.unique(numbers[learned])
+    if len(different) < 2:
+        raise InputError(f"{name!r} holds one number only, of which no ranges can be made")
     cuts = np.unique(np.quantile(numbers[learned], np.arange(1, n) / n))
-    cuts = cuts[cuts < numbers[learned].max()]
-    if not len(cuts):
-        raise InputError(f"{name!r} holds one number only, or one in most rows; no range is left")
+    # Where most rows have the largest number, it is a range by itself.
+    cuts = np.unique(np.minimum(cuts, different[-2]))
     texts = [f"{cut:.6g}" for cut in cuts]
     classes = [f"up to {texts[0]}"]
     classes += [f"{low} to {high}" for low, high in pairwise(texts)]

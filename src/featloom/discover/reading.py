@@ -22,6 +22,7 @@ from featloom.data.readers import format_of, read
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
+from featloom.methods.transfer.archives import corpus_rows, is_archive
 from featloom.methods.transfer.parts import TaskRows
 
 _ROOM = 5  # bytes of memory for a byte of text
@@ -51,6 +52,8 @@ def read_data(
         return data
     if not isinstance(data, str | os.PathLike):
         return _of_frame(data, target, groups)
+    if is_archive(data):
+        return corpus_rows(str(data))
     if names_corpus(data):
         return load(str(data))
     options: dict[str, Any] = {"target": target, "groups": groups, "on_bad_row": on_bad_row}

@@ -128,6 +128,13 @@ class CheapestFirst(RoundByRound):
                     for fold in (TEST, *range(self.n_folds))
                 ]
 
+    def affordable(self, name: str, most: int, seconds: float) -> int:
+        """How many units, of so many, a contender is expected to learn from in some seconds."""
+        size = most
+        while size > _LEAST and self._seconds(name, size) > seconds:
+            size = max(_LEAST, int(0.8 * size))
+        return size
+
     def _trial(self, name: str, fold: int | str, units: int | None) -> dict[str, Any]:
         return {"method": name, "fold": fold, "units": units}
 

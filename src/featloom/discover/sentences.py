@@ -35,7 +35,7 @@ class SentencesQuestion(Question):
     """
 
     unit = "sentences"
-    enough = 300
+    enough = 600
 
     def __init__(self, table: NominalTable):
         if table.sequence_bounds is None:

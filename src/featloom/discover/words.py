@@ -47,11 +47,13 @@ def verdict_words(
     """What a reader may conclude, and whether a method is a gain over the reference."""
     n = sum(one["b"] == reference.name for one in comparisons)
     if not something:
-        return (
-            f"There is nothing to find here: by {question.metric}, none of the {len(finished)} "
-            "contenders can be said to answer better than one that looks at nothing.",
-            False,
+        tried = any(one.contender.role == "method" for one in finished)
+        start = "There is nothing to find here" if tried else "No method was compared"
+        words = (
+            f"{start}: by {question.metric}, none of the {len(finished)} contenders can be said to "
+            "answer better than one that looks at nothing."
         )
+        return " ".join([words, *_not_compared(rows)]), False
     against = {one["a"]: one for one in comparisons if one["b"] == reference.name}
     test = against.get(chosen.name)
     significant = False
@@ -135,10 +137,12 @@ def _asides(
             said.append(
                 f"{one.name}, for comparison, is at {100 * (_value(one) - _value(chosen)):+.1f}."
             )
+    return said + _not_compared(rows)
+
+
+def _not_compared(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     unfinished = [row["name"] for row in rows if row["status"] == "unfinished"]
-    if unfinished:
-        said.append(f"Not compared in the time there was: {', '.join(unfinished)}.")
-    return said
+    return [f"Not compared in the time there was: {', '.join(unfinished)}."] if unfinished else []
 
 
 def _apart(others: Sequence[Standing], chosen: Standing) -> str:

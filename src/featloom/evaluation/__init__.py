@@ -27,6 +27,7 @@ from featloom.evaluation.metrics import (
 from featloom.evaluation.selection import one_standard_error
 from featloom.evaluation.significance import (
     bootstrap_interval,
+    holm,
     mcnemar,
     mcnemar_of_counts,
     paired_bootstrap,
@@ -46,6 +47,7 @@ __all__ = [
     "f1",
     "f1_of_counts",
     "given_folds",
+    "holm",
     "label_codes",
     "log_loss",
     "macro_f1",

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featloom.data.matrix import check_binary
@@ -58,6 +59,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, start: LinearClassifier | None = None):
         """Learn; ``start`` is fitted on the same features and classes, its optimum may be near."""
         X, y = validate_data(self, X, y, accept_sparse="csr")
+        check_classification_targets(y)
         self.classes_ = np.unique(y)
         self.coef_: np.ndarray
         self.intercept_: np.ndarray

@@ -62,7 +62,7 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
     lines = {"class": errors.by_class, "group": errors.by_group} if errors else {}
     summary: dict[str, Any] = {
         "facts": _facts(result),
-        "significant": result.significant,
+        "significant": _is_significant(result),
         "chosen": visible(result.chosen or ""),
         "why": visible(result.chosen_why),
         "protocol": visible(result.protocol),
@@ -94,6 +94,15 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
     if not any(summary[key] for key in headings if key != "tests"):
         return None
     return summary | {"contents": [place for key, place in headings.items() if summary[key]]}
+
+
+def _is_significant(result: Result) -> bool | None:
+    """Whether the difference that the verdict tells of is beyond chance, for better or worse."""
+    behind = [
+        test.significant for test in result.comparisons
+        if test.a == result.chosen and (test.difference or 0.0) < 0
+    ]  # fmt: skip
+    return True if any(behind) else result.significant
 
 
 def split_leaderboard(

@@ -40,9 +40,12 @@ def discover_figures(result: Result) -> list[Figure]:
     """The figures that the result has data for."""
     ranked, _ = split_leaderboard(result.leaderboard)
     metric = f"{visible(result.metric) or 'score'} (%)"
+    # Chance learns nothing, and may lie so far below that the others could not be told apart.
+    blind = {one.name for one in result.leaderboard if one.role == "chance"}
+    learning = [point for point in result.curves if point.method not in blind]
     found = [
         _score_figure(ranked, metric),
-        _curve_figure(result.curves, metric, result.chosen, result.unit),
+        _curve_figure(learning, metric, result.chosen, result.unit),
     ]
     return [figure for figure in found if figure]
 

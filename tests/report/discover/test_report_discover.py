@@ -79,6 +79,15 @@ def test_a_difference_that_may_be_chance_is_said_to_be_so(discover_result):
     assert "The difference is not significant." in page
 
 
+def test_a_choice_that_is_behind_beyond_chance_is_not_said_to_be_no_different(discover_result):
+    behind = {
+        "a": discover_result["chosen"], "b": "linear model", "difference": -0.02,
+        "p_adjusted": 0.002, "significant": True, "on": "test",
+    }  # fmt: skip
+    page = report_html(discover_result | {"significant": False, "comparisons": [behind]})
+    assert "The difference is significant." in page
+
+
 def test_the_chosen_method_stands_beside_the_best_baseline_and_chance(discover_result):
     assert summary_of(discover_result)["facts"] == [
         ("chosen", CHOSEN),

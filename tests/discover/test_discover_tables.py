@@ -1,0 +1,290 @@
+"""``discover`` on tables: what is handed back is a plain pipeline, and does what figures say."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
+
+import featloom
+from featloom.cli.predictors import load_predictor
+from featloom.data.frames import table_from_frame
+from featloom.data.matrix import FeatureMatrix
+from featloom.discover import Discovery, discover
+from featloom.discover.discovery import Watch
+from featloom.discover.front import ask
+from featloom.discover.tables import TableQuestion
+from featloom.errors import InputError
+
+COLUMNS = ["area", "plan", "channel"]
+
+
+def tickets(n=240, seed=7) -> pd.DataFrame:
+    """Tickets of enterprises are escalated when they are about export, those of others when they
+    are about login; neither column tells much alone."""
+    draw = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "area": draw.choice(["billing", "login", "search", "export"], n),
+            "plan": draw.choice(["free", "team", "enterprise"], n),
+            "channel": draw.choice(["mail", "chat", "phone"], n),
+        }
+    )
+    hot = np.where(frame.plan == "enterprise", "export", "login")
+    escalated = draw.random(n) < np.where(frame.area == hot, 0.92, 0.05)
+    return frame.assign(escalated=np.where(escalated, "yes", "no"))
+
+
+def quickly(data, **options) -> Discovery:
+    options = {"only": ["linear model", "tree templates"]} | options
+    return discover(data, **options, budget=None, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return tickets()
+
+
+@pytest.fixture(scope="module")
+def found(frame) -> Discovery:
+    return quickly(frame, target="escalated")
+
+
+def scores(found: Discovery) -> dict:
+    return {
+        row["name"]: (row["value"], row["folds"], row["test"], row["size"])
+        for row in found.leaderboard
+        if row["status"] == "finished"
+    }
+
+
+def test_the_package_and_its_folder_of_that_name_are_one_command():
+    from featloom import discover as by_name
+
+    assert callable(by_name)
+    assert callable(featloom.discover)
+    with pytest.raises(InputError, match="kind is 'forest'"):
+        featloom.discover(table_from_frame([["a"]], ["x"]), kind="forest")
+
+
+def test_the_model_is_a_plain_pipeline(found, frame):
+    assert found.chosen == "tree templates"
+    model = found.pipeline()
+    assert type(model) is Pipeline
+    again = pickle.loads(pickle.dumps(model))
+    answers = model.predict(frame[COLUMNS])
+    assert again.predict(frame[COLUMNS]).tolist() == answers.tolist()
+    assert set(answers) <= {"yes", "no"}
+    assert (answers == frame.escalated).mean() > 0.9
+
+
+def test_scikit_learn_finds_in_the_same_folds_what_the_leaderboard_says(found, frame):
+    """The settings are those chosen on all rows, so the figures agree but for that."""
+    model = pickle.loads(pickle.dumps(found.pipeline()))
+    rows = frame.iloc[found.learn_rows]
+    folds = cross_val_score(
+        model, rows[COLUMNS], rows.escalated, cv=found.folds,
+        scoring=make_scorer(f1_score, pos_label="yes"),
+    )  # fmt: skip
+    row = next(row for row in found.leaderboard if row["chosen"])
+    assert found.result["metric"] == "F1 of yes"
+    assert row["interval"][0] <= folds.mean() <= row["interval"][1]
+
+
+def test_the_parts_are_all_rows_and_share_none(found, frame):
+    both = np.concatenate([found.learn_rows, found.test_rows])
+    assert sorted(both.tolist()) == list(range(len(frame)))
+    assert len(found.test_rows) == pytest.approx(len(frame) / 5, abs=2)
+    judged = np.concatenate([judged for _, judged in found.folds])
+    assert sorted(judged.tolist()) == list(range(len(found.learn_rows)))
+    for learned, judged in found.folds:
+        assert not set(learned.tolist()) & set(judged.tolist())
+
+
+def test_the_score_on_the_test_part_is_that_of_a_model_that_never_saw_it(found, frame):
+    learn, test = frame.iloc[found.learn_rows], frame.iloc[found.test_rows]
+    row = next(row for row in found.leaderboard if row["name"] == "linear model")
+    question = TableQuestion(table_from_frame(frame[COLUMNS], frame.escalated, target="escalated"))
+    (linear,) = [one for one in question.contenders() if one.name == "linear model"]
+    fitted = linear.fit(question.take(found.learn_rows), 0, 1)
+    answers = fitted.model.predict(test[COLUMNS])
+    assert len(learn) == row["learned"]
+    assert f1_score(test.escalated, answers, pos_label="yes") == pytest.approx(row["test"])
+
+
+def test_the_features_are_those_of_the_pipeline_by_name(found, frame):
+    assert len(found.features) == found.pipeline()[0].transform(frame[COLUMNS]).shape[1]
+    assert any("area=" in name and "plan=" in name for name in found.features)
+    shown = found.result["findings"]
+    assert {
+        row[0] for part in shown if part["title"].startswith("features") for row in part["rows"]
+    } <= set(found.features)
+
+
+NAIVE = ["naive Bayes"]
+
+
+@pytest.fixture(scope="module")
+def simple(frame) -> Discovery:
+    return quickly(frame, target="escalated", only=NAIVE)
+
+
+def test_a_table_and_frames_of_any_make_are_compared_alike(simple, frame):
+    table = table_from_frame(frame[COLUMNS], frame.escalated, target="escalated")
+    assert scores(quickly(table, only=NAIVE)) == scores(simple)
+    polars = pl.from_pandas(frame)
+    assert scores(quickly(polars, target="escalated", only=NAIVE)) == scores(simple)
+
+
+def test_a_file_is_compared_as_the_frame_it_came_from(simple, frame, tmp_path):
+    for path, write in (("a.csv", frame.to_csv), ("a.parquet", frame.to_parquet)):
+        write(tmp_path / path, index=False)
+        again = quickly(tmp_path / path, target="escalated", only=NAIVE)
+        assert scores(again) == scores(simple)
+
+
+def test_a_seed_settles_everything(simple, frame):
+    assert scores(quickly(frame, target="escalated", only=NAIVE, seed=0)) == scores(simple)
+    other = quickly(frame, target="escalated", only=NAIVE, seed=1)
+    assert sorted(other.test_rows) != sorted(simple.test_rows)
+
+
+def test_what_was_finished_in_a_folder_is_not_done_again(simple, frame, tmp_path):
+    first = quickly(frame, target="escalated", only=NAIVE, folder=tmp_path)
+    told: list = []
+    watch = Watch(on_trial=told.append)
+    second = quickly(frame, target="escalated", only=NAIVE, folder=tmp_path, watch=watch)
+    assert scores(first) == scores(second) == scores(simple)
+    assert [row.get("fit_s") for row in first.leaderboard] == [
+        row.get("fit_s") for row in second.leaderboard
+    ]
+    assert len(told) == 2 * 6
+
+
+def test_words_for_a_notebook(found):
+    assert repr(found).startswith("Discovery: Tree templates add")
+    html = found._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "tree templates" in html
+
+
+NAMES = [
+    one.name
+    for one in TableQuestion(
+        table_from_frame(tickets(40)[COLUMNS], tickets(40).escalated)
+    ).contenders()
+    if one.role in ("method", "baseline")
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_of_a_frame_are_found_by_name(name, frame):
+    question = TableQuestion(table_from_frame(frame[COLUMNS], frame.escalated))
+    (contender,) = [one for one in question.contenders() if one.name == name]
+    model = contender.fit(question.take(np.arange(160)), 0, 1).model
+    answers = model.predict(frame[COLUMNS]).tolist()
+    assert model.predict(frame[["escalated", "plan", "channel", "area"]]).tolist() == answers
+    assert model.predict(pl.from_pandas(frame)).tolist() == answers
+    assert model.predict(frame[COLUMNS].to_numpy()).tolist() == answers
+    with pytest.raises(InputError, match="no column 'plan'; there are area, channel"):
+        model.predict(frame[["area", "channel"]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_model_answers_as_the_pipeline(name, frame, tmp_path):
+    table = table_from_frame(frame[COLUMNS], frame.escalated, target="escalated")
+    question = TableQuestion(table)
+    (contender,) = [one for one in question.contenders() if one.name == name]
+    fitted = contender.fit(question.take(np.arange(160)), 0, 1)
+    assert fitted.save(tmp_path)[0] == "model.featloom"
+    rows = table.take(np.arange(160, 240))
+    predictor = load_predictor(tmp_path / "model.featloom")
+    assert predictor.predict(rows).tolist() == fitted.model.predict(rows).tolist()
+    why = predictor.explain(rows.take(np.arange(1)))[0]
+    assert why.part["answer"] == predictor.predict(rows)[0]
+    assert fitted.findings()[0].rows
+
+
+def test_groups_are_never_torn_apart(frame):
+    documents = np.arange(len(frame)) // 8
+    found = quickly(
+        frame.assign(document=documents), target="escalated", groups="document",
+        only=["naive Bayes"],
+    )  # fmt: skip
+    assert not set(documents[found.learn_rows]) & set(documents[found.test_rows])
+    of_learn = documents[found.learn_rows]
+    for learned, judged in found.folds:
+        assert not set(of_learn[learned]) & set(of_learn[judged])
+    assert "whole groups" in found.result["protocol"]
+
+
+def test_a_test_part_that_is_given_is_the_one_reported_on(frame):
+    found = quickly(frame[:200], target="escalated", test=frame[200:], only=["naive Bayes"])
+    assert found.test_rows.tolist() == list(range(200, 240))
+    assert found.result["protocol"].startswith("the test part as given")
+
+
+def test_binary_features_are_compared_as_a_matrix(frame):
+    table = table_from_frame(frame[COLUMNS], frame.escalated, target="escalated")
+    matrix = FeatureMatrix.from_table(table)
+    found = quickly(matrix)
+    assert found.question.words == "a table: 240 rows, 10 binary features of 3 families, 2 classes"
+    assert found.chosen == "tree templates"
+    assert (found.pipeline().predict(matrix) == frame.escalated).mean() > 0.9
+    why = {row["name"]: row["why"] for row in found.leaderboard if row["status"] != "finished"}
+    assert why["memory"] == "3 families of features are no table of columns"
+
+
+def test_an_answer_that_looks_at_nothing_has_no_features(frame, tmp_path):
+    draw = np.random.default_rng(0)
+    by_lot = frame.assign(escalated=draw.choice(["yes", "no"], len(frame)))
+    found = quickly(by_lot, target="escalated", only=["selection"])
+    assert found.verdict.startswith("There is nothing to find here")
+    assert found.chosen == f"always {found.result['metric'].removeprefix('F1 of ')}"
+    assert found.features == []
+    assert found.save(tmp_path) == []
+
+
+def test_tasks_in_one_table_are_compared_task_by_task(frame, tmp_path):
+    many = frame.assign(site=[f"s{j % 6}" for j in range(len(frame))])
+    found = quickly(
+        many, target="escalated", task="site",
+        only=["linear SVM, each task alone", "relevance prior"],
+    )  # fmt: skip
+    assert found.result["data"]["kind"] == "tasks"
+    assert found.question.words.startswith("6 tasks in one table: 240 rows")
+    assert len(scores(found)) == 3
+    assert found.chosen in scores(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"target": "late"}, "no column 'late'; there are area, plan, channel, escalated"),
+        ({}, "name the column that holds the classes by target: area, plan, channel, escalated"),
+        ({"target": "escalated", "groups": "site"}, "no column 'site'"),
+        ({"target": "escalated", "positive": "maybe"}, "no class 'maybe'; there are "),
+        ({"target": "escalated", "kind": "forest"}, "kind is 'forest'; it can be table"),
+        ({"target": "escalated", "kind": "sequence"}, "the data are no sentences"),
+        ({"target": "escalated", "kind": "tasks"}, "the task of a row is not known"),
+        ({"target": "escalated", "only": ["magic"]}, "no contender 'magic'; there are "),
+        ({"target": "escalated", "sample": 0}, "sample is 0; a share must lie in"),
+        ({"target": "escalated", "bins": 2}, "and ranges are made of numbers"),
+    ],
+)
+def test_what_cannot_be_asked_of_a_frame_is_refused(frame, options, words):
+    with pytest.raises(InputError) as error:
+        quickly(frame, **options)
+    assert words in str(error.value)
+
+
+def test_a_row_without_a_group_is_named(frame):
+    holes = frame.assign(document=["d1", None] * (len(frame) // 2))
+    with pytest.raises(InputError, match="row 2 has no document"):
+        ask(holes, "escalated", groups="document")

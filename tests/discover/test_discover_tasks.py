@@ -1,0 +1,161 @@
+"""Questions about many tasks: who answers, how it is judged, and what can be used afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
+from featloom.discover import discover
+from featloom.discover.joined_tasks import fit_joined
+from featloom.discover.many_tasks import TaskQuestion, task_rows
+from featloom.errors import InputError
+from featloom.methods.transfer import MultiTask
+from featloom.methods.transfer.parts import TaskRows
+from featloom.methods.transfer.task_models import TaskModels
+
+TASKS = [f"verb{t}" for t in range(8)]
+
+
+def senses(n: int = 24, seed: int = 0, joint: bool = False) -> NominalTable:
+    """Small tasks in which the same two columns of twelve tell the sense.
+
+    With ``joint`` neither tells it by itself: the sense is whether they agree.
+    """
+    draw = np.random.default_rng(seed)
+    rows = n * len(TASKS)
+    codes = draw.integers(2, size=(rows, 12))
+    verbs = np.repeat(TASKS, n)
+    labels = codes[:, 0] if not joint else (codes[:, 0] == codes[:, 1]).astype(int)
+    columns = {"verb": verbs.tolist()}
+    columns |= {f"c{j}": [f"v{code}" for code in codes[:, j]] for j in range(12)}
+    named = [f"{verb}.{label}" for verb, label in zip(verbs, labels, strict=True)]
+    return replace(NominalTable.from_columns(columns, labels=named), target="sense")
+
+
+@pytest.fixture(scope="module")
+def question() -> TaskQuestion:
+    return TaskQuestion(task_rows(senses(), "verb"))
+
+
+@pytest.fixture(scope="module")
+def parts() -> tuple[np.ndarray, np.ndarray]:
+    places = np.arange(len(TASKS) * 24)
+    return places[places % 3 > 0], places[places % 3 == 0]
+
+
+NAMES = [one.name for one in TaskQuestion(task_rows(senses(4), "verb")).contenders()]
+
+
+def contender(question: TaskQuestion, name: str):
+    return next(one for one in question.contenders() if one.name == name)
+
+
+def test_there_are_baselines_alone_methods_that_carry_over_and_a_control(question):
+    roles = {one.name: one.role for one in question.contenders()}
+    assert roles["linear SVM, each task alone"] == "baseline"
+    assert roles["selection at one cost, each task alone"] == "baseline"
+    assert {name for name, role in roles.items() if role == "method"} == {
+        "relevance prior", "conjunctions under the prior", "selection at the prior's costs",
+        "TransFeat",
+    }  # fmt: skip
+    # The control measures what is left without transfer, and is never chosen.
+    assert roles["relevance prior, shuffled"] == "yardstick"
+    assert [*roles.values()].count("chance") == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_model_answers_as_the_one_that_was_compared(name, question, parts, tmp_path):
+    learn, test = parts
+    fitted = contender(question, name).fit(question.take(learn), 0, 1)
+    asked = question.take(test)
+    answers = fitted.answers(asked)
+    assert answers.dtype == np.int32
+    assert len(answers) == len(asked)
+    assert "model.featloom" in fitted.save(tmp_path)
+    loaded = TaskModels.load(tmp_path / "model.featloom")
+    named = loaded.answers(asked.matrix, asked.tasks)
+    assert named.tolist() == [question.classes[code] for code in answers]
+    assert isinstance(fitted.size_words, str)
+    assert isinstance(fitted.setting, str)
+    score = question.of_counts(question.counts(test, answers).sum(axis=0))
+    assert (score < 0.65) == (name == "most frequent class of the task")
+
+
+def test_a_task_that_was_not_learned_is_answered_wrongly_and_not_at_all(question, parts):
+    learn, _ = parts
+    rows = question.take(learn)
+    known = rows.take(rows.tasks != "verb0")
+    fitted = contender(question, "relevance prior").fit(known, 0, 1)
+    answers = fitted.answers(rows)
+    assert (answers[rows.tasks == "verb0"] == -1).all()
+    assert (answers[rows.tasks != "verb0"] >= 0).all()
+
+
+def test_whole_tasks_are_drawn_in_the_tests(question):
+    units = np.arange(len(question))
+    counts = question.counts(units, question.labels)
+    assert len(counts) == len(TASKS)
+    told = question.errors(units, question.labels)
+    assert {row["name"] for row in told["by_group"]} == set(TASKS)
+
+
+def test_what_was_found_names_families_features_and_what_speaks_for_a_class(question, parts):
+    fitted = contender(question, "relevance prior").fit(question.take(parts[0]), 0, 1)
+    found = {one.title: one for one in fitted.findings()}
+    assert found["families by relevance"].rows[0][0] == "c0"
+    assert found["features by relevance"].rows[0][0].startswith("c0=")
+    assert all(row[2].startswith("c0=") for row in found["what speaks most for a class"].rows[:8])
+
+
+def test_where_columns_tell_the_class_together_conjunctions_find_it():
+    rows = task_rows(senses(60, joint=True), "verb")
+    learn = np.arange(len(rows)) % 3 > 0
+    known, asked = rows.take(learn), rows.take(~learn)
+    model = MultiTask(strengths=(1.0,)).fit(known.matrix, known.labels, tasks=known.tasks)
+    alone = np.mean(model.predict(asked.matrix, tasks=asked.tasks) == asked.labels)
+    joined = fit_joined(model, known)
+    together = np.mean(joined.answers(asked.matrix, asked.tasks) == asked.labels)
+    assert alone < 0.65
+    assert together > 0.9
+    names = {joined.features.name(j) for j in range(len(joined.features))}
+    assert {"c0=v0 & c1=v0", "c0=v1 & c1=v0"} & names
+
+
+def test_conjunctions_need_a_prior():
+    rows = task_rows(senses(8), "verb")
+    model = MultiTask(prior=None, strengths=None).fit(rows.matrix, rows.labels, tasks=rows.tasks)
+    with pytest.raises(InputError, match="there is none to join under"):
+        fit_joined(model, rows)
+
+
+def test_one_task_is_nothing_to_carry_over_from():
+    table = senses(4).take(np.arange(4))
+    with pytest.raises(InputError, match="there is one task only"):
+        TaskQuestion(task_rows(table, "verb"))
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [(None, "name the column that tells it by --task"), ("sense", "they are two columns")],
+)
+def test_a_task_must_be_a_column_of_its_own(task, message):
+    with pytest.raises(InputError, match=message):
+        task_rows(senses(4), task)
+
+
+def test_rows_of_a_bare_matrix_are_told_apart_by_their_tasks():
+    table = senses(30)
+    rows = task_rows(table, "verb")
+    bare = FeatureMatrix.from_csr(
+        rows.matrix.to_csr(), names=[str(name).replace("=", "_") for name in rows.matrix.names],
+        labels=rows.matrix.labels, classes=rows.matrix.classes,
+    )  # fmt: skip
+    found = discover(
+        TaskRows(bare, rows.tasks, "verb"), only=["relevance prior"], budget=None, n_jobs=1
+    )
+    assert found.chosen == "relevance prior"
+    assert found.result["data"]["tasks"] == len(TASKS)
