@@ -9,6 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from featloom.features.feature import Feature
+from featloom.features.feature_list import FeatureList
+from featloom.methods.transfer.task_models import TaskModels
+
 COLUMNS = [f"c{j}" for j in range(6)]
 
 
@@ -70,13 +74,15 @@ def test_what_was_discovered_answers_by_the_task_that_a_row_names(featloom, sens
     assert "'featloom predict' uses it" in answer.err
 
 
-def test_a_row_without_its_task_is_refused_by_the_name_of_the_column(featloom, senses, tmp_path):
-    run = tmp_path / "run"
-    only = ("--only", "linear SVM, each task alone")
-    how = ("--task", "verb", "--target", "sense", *only, "--jobs", "1", "--out", run)
-    assert featloom("discover", senses, *how).code == 0
+def test_a_row_without_its_task_is_refused_by_the_name_of_the_column(featloom, tmp_path):
+    features = FeatureList.of([Feature.from_names(["c0=v0"])], COLUMNS)
+    model = TaskModels.of(features, {"do": ([[1.0, 0.0]], [0.0, 0.5], ["x", "y"])}, "verb")
+    model.save(tmp_path / "model.featloom")
     new = tmp_path / "new.csv"
-    new.write_text(",".join(COLUMNS) + "\n" + ",".join(["v0"] * 6) + "\n")
-    answer = featloom("predict", run, new)
+    new.write_text("c0\nv0\n")
+    answer = featloom("predict", tmp_path / "model.featloom", new)
     assert answer.code == 1
     assert "no column 'verb', which the model looks at" in answer.err
+    new.write_text("verb,c0\ndo,v0\ndo,v1\n")  # the other columns are not looked at
+    answer = featloom("predict", tmp_path / "model.featloom", new)
+    assert answer.out.splitlines() == ["prediction", "x", "y"]

@@ -275,6 +275,7 @@ def test_tasks_in_one_table_are_compared_task_by_task(frame, tmp_path):
         ({"target": "escalated", "kind": "tasks"}, "the task of a row is not known"),
         ({"target": "escalated", "only": ["magic"]}, "no contender 'magic'; there are "),
         ({"target": "escalated", "sample": 0}, "sample is 0; a share must lie in"),
+        ({"target": "escalated", "sample": 0.5}, "a sample is drawn while a file is read"),
         ({"target": "escalated", "bins": 2}, "and ranges are made of numbers"),
     ],
 )

@@ -147,6 +147,15 @@ def test_rows_on_both_sides_of_the_split_are_told_of():
     assert any("% of the test rows are also in the part learned from" in one for one in said)
 
 
+def test_a_test_part_of_a_handful_is_told_of():
+    _, said = looked_at(frame()[:30])
+    assert "the test part has 15 rows only: with so few, what is called a gain may be luck" in said
+    documents = np.arange(N) // 10
+    _, said = looked_at(frame(document=documents), groups="document")
+    assert any("the test part has 6 groups only" in one for one in said)
+    assert not any("only: with so few" in one for one in looked_at(frame())[1])
+
+
 def test_whole_numbers_as_classes_are_taken_for_classes_with_a_word():
     # Twenty-five numbers of which each has several rows may be classes.
     many = pd.concat([frame(y=[k % 25 for k in range(N)])] * 3)

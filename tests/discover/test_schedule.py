@@ -59,11 +59,11 @@ def tried(history):
     return [candidate["method"] for candidate in full]
 
 
-def test_without_a_limit_everything_is_compared_the_cheapest_first():
+def test_without_a_limit_everything_is_compared_baselines_first_then_the_cheapest():
     order = schedule()
     history = search(trial, order)
     assert tried(history) == [
-        "most frequent class", "memory", "selection", "linear model", "induction", "boosting",
+        "most frequent class", "linear model", "memory", "selection", "induction", "boosting",
     ]  # fmt: skip
     assert order.units is None
     assert order.passed_over == {}

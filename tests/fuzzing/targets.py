@@ -161,14 +161,16 @@ def _models() -> list[Target]:
     from featloom.learners.plan_model import PlanModel
     from featloom.learners.tagger import SequenceTagger
     from featloom.methods.transfer import RelevancePrior
+    from featloom.methods.transfer.task_models import TaskModels
 
     with TemporaryDirectory() as folder:
-        memory, linear, tagger, parser, prior = _saved(Path(folder))
+        memory, linear, tagger, parser, tasks, prior = _saved(Path(folder))
     kinds = {
         "memory model": (memory, MemoryClassifier.load),
         "linear model": (linear, PlanModel.load),
         "tagger": (tagger, SequenceTagger.load),
         "parser": (parser, DependencyParser.load),
+        "models of tasks": (tasks, TaskModels.load),
     }
     found = []
     for name, (content, load) in kinds.items():
@@ -181,11 +183,13 @@ def _saved(folder: Path) -> tuple[bytes, ...]:
     """A small model of each kind, as the program writes it."""
     from featloom.data.trees import table_of_trees
     from featloom.features.feature import Feature
+    from featloom.features.feature_list import FeatureList
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.parser import DependencyParser
     from featloom.learners.plan_model import PlanModel
     from featloom.learners.tagger import SequenceTagger
     from featloom.methods.transfer import RelevancePrior
+    from featloom.methods.transfer.task_models import TaskModels
 
     rows, sounds = [["c", "a"], ["c", "e"], ["k", "a"]], ["K", "S", "K"]
     MemoryClassifier(k=1).fit(rows, sounds).save(folder / "memory")
@@ -202,7 +206,10 @@ def _saved(folder: Path) -> tuple[bytes, ...]:
     X = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]] * 6))
     prior = RelevancePrior(feature_names=["dobj_a", "dobj_b", "tp_c"])
     prior.fit({"add": (X, ["x", "y"] * 6), "give": (X, ["y", "x"] * 6)}).save(folder / "prior")
-    names = ("memory", "linear", "tagger", "parser", "prior")
+    features = FeatureList.of(joined, ["letter", "next"])
+    weights = {"add": ([[1.0, 0.0], [0.0, 2.0]], [0.5, 0.0], ["x", "y"])}
+    TaskModels.of(features, weights, "verb", "sense", prior).save(folder / "tasks")
+    names = ("memory", "linear", "tagger", "parser", "tasks", "prior")
     return tuple((folder / name).read_bytes() for name in names)
 
 

@@ -117,8 +117,6 @@ def load_any(
     from featloom.cli.transfer import load_rows
     from featloom.methods.transfer.archives import is_archive
 
-    if task is not None or is_archive(data):
-        return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
     if bins is not None or share < 1:
         from featloom.discover.reading import read_data
 
@@ -126,6 +124,8 @@ def load_any(
         return read_data(
             data, target, groups, share=share, seed=seed, numbers=bins is not None, on_bad_row=skip
         )
+    if task is not None or is_archive(data):
+        return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
     return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True)
 
 

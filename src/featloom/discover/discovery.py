@@ -190,7 +190,7 @@ def compare_all(
     trials = Trials(question, protocol, names_of(contenders))
     limits = Budget()
     if for_trials is not None:
-        limits = Budget(seconds=max(0.1, begun + for_trials - monotonic()), hard=True)
+        limits = Budget(seconds=for_trials, hard=True, spent=monotonic() - begun)
     # Neither the time nor the number of workers changes what a trial finds: a run may be given
     # more time, or go on where there are other cores.
     description = {

@@ -21,6 +21,7 @@ _UNIQUE = 0.95  # share of values met once by which a column names rows
 _MANY_NUMBERS = 20
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _MOST_TOLD = 5
+_ENOUGH_TO_DRAW = 20  # rows or groups; of fewer, a test at 1 % errs more often than that
 
 
 def check_target(data: NominalTable | FeatureMatrix) -> list[str]:
@@ -152,7 +153,17 @@ def table_warnings(
     if n_rare:
         plural = "es have" if n_rare > 1 else " has"
         found.append(f"{n_rare:,} class{plural} fewer than 5 rows and can hardly be learned")
-    return found
+    return found + _few_to_draw(data, test)
+
+
+def _few_to_draw(data: NominalTable | FeatureMatrix, test: np.ndarray) -> list[str]:
+    """Tests draw rows, or whole groups; of a handful all may point one way by luck."""
+    what, n = "rows", len(test)
+    if data.groups is not None:
+        what, n = "groups", len(np.unique(data.groups[test]))
+    if n >= _ENOUGH_TO_DRAW:
+        return []
+    return [f"the test part has {n} {what} only: with so few, what is called a gain may be luck"]
 
 
 def _leaks(

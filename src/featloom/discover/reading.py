@@ -75,13 +75,16 @@ def share_to_read(
     ----------
     columns : names by which the format of a file is recognised.
     """
+    is_file = isinstance(data, str | os.PathLike) and Path(data).is_file()
     if asked is not None:
         if not 0 < asked <= 1:
             raise InputError(f"sample is {asked:g}; a share must lie in (0, 1]")
+        if not is_file and asked < 1:
+            raise InputError("a sample is drawn while a file is read, and this is no file")
         said = f"{100 * asked:g} % of the rows were read, drawn at random"
         return asked, [said] if asked < 1 else []
     free = available_memory()
-    if free is None or not isinstance(data, str | os.PathLike) or not Path(data).is_file():
+    if free is None or not is_file:
         return 1.0, []
     needed = _ROOM * size_of_text(data)
     if needed <= free:

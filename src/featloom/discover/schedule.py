@@ -2,8 +2,9 @@
 
 All learn from a few units first: that shows what each costs and how it grows.  From this the
 comparison takes the largest part of the data on which what people need most fits into the time;
-then, cheapest first, each contender goes through all folds and the test part, and what is there for
-comparison only comes last.  One whose turn would not end in time is passed over, and said to be.
+then, cheapest first, each contender goes through all folds and the test part: baselines, then
+methods, and what is there for comparison only comes last.  One whose turn would not end in time is
+passed over, and said to be.
 
 Times come from the results themselves, so whoever replays a journal is led the same way.
 """
@@ -84,8 +85,9 @@ class CheapestFirst(RoundByRound):
         yield from self._tries(inside)
         self.units = self._comparable()
         waiting = sorted(inside, key=lambda one: self._cost(one.name))
-        # Without chance nothing can be said, so it is tried however little time there is.
-        waiting.sort(key=lambda one: one.role != "chance")
+        # Without chance nothing can be said, so it is tried however little time there is; and
+        # without a baseline, little.
+        waiting.sort(key=lambda one: ROLES.index(one.role))
         yield from self._compared(waiting)
         outside = [one for one in self.contenders if one.role == "yardstick"]
         yield from self._tries(outside)

@@ -101,10 +101,11 @@ def judge(
     choosable = [one for one in finished if one.contender.role not in _NEVER_CHOSEN]
     if not choosable:
         return Found(rows, [], curves, "Nothing was finished.", False, None, "", None)
-    chosen = choosable[choose(choosable)]
+    values = {row["name"]: row["value"] for row in rows if row["status"] == "finished"}
+    chosen = choosable[choose(choosable, [values[one.name] for one in choosable])]
     blind = [one for one in finished if one.contender.role == "chance"]
     plain = [one for one in finished if one.contender.role in ("chance", "baseline")]
-    reference = max(plain, key=lambda one: one.mean) if plain else chosen
+    reference = max(plain, key=lambda one: values[one.name]) if plain else chosen
     gate = _against_chance(question, protocol, chosen, blind[0], seed) if blind else None
     something = gate is not None and gate.difference > 0 and gate.p < LEVEL
     comparisons = _comparisons(question, protocol, finished, reference, something, seed)
@@ -117,16 +118,23 @@ def judge(
         words, significant = verdict_words(
             question, chosen, reference, something, comparisons, finished, rows
         )
-    best = max(choosable, key=lambda one: one.mean)
+    best = max(choosable, key=lambda one: values[one.name])
     return Found(
         rows, comparisons, curves, words, significant, chosen.name, why_chosen(chosen, best),
         reference.name,
     )  # fmt: skip
 
 
-def choose(standings: Sequence[Standing]) -> int:
-    """The place of the simplest within a standard error of the best, fold by fold."""
-    folds = [one.folds for one in standings]
+def choose(standings: Sequence[Standing], values: Sequence[float]) -> int:
+    """The place of the simplest within a standard error of the best, fold by fold.
+
+    ``values`` are scores of all folds together, as the leaderboard shows them; the mean of the
+    folds' own scores may differ a little from it, so these are moved to have it as their mean.
+    """
+    folds = [
+        [score + value - one.mean for score in one.folds]
+        for one, value in zip(standings, values, strict=True)
+    ]
     sizes = [int(one.trial["size"]) for one in standings]
     rule = "paired" if len(folds[0]) > 1 else "best"
     return one_standard_error(None, folds, sizes, rule=rule)

@@ -46,6 +46,15 @@ def verdict_words(
 ) -> tuple[str, bool]:
     """What a reader may conclude, and whether a method is a gain over the reference."""
     n = sum(one["b"] == reference.name for one in comparisons)
+    if not something and _stands_out(chosen, rows):
+        board = {row["name"]: row for row in rows}
+        low, high = (100 * end for end in board[chosen.name]["interval"])
+        words = (
+            f"{_said(chosen, 'leads', 'lead')} in cross-validation ({low:.1f} to {high:.1f} "
+            f"{question.metric}), but the test part is too small to confirm that anything can be "
+            "found here. More data would tell."
+        )
+        return " ".join([words, *_not_compared(rows)]), False
     if not something:
         tried = any(one.contender.role == "method" for one in finished)
         start = "There is nothing to find here" if tried else "No method was compared"
@@ -85,6 +94,13 @@ def verdict_words(
             f"{question.metric} {_doubt(test, n)}."
         )
     return " ".join([words, *_asides(question, chosen, finished, rows)]), significant
+
+
+def _stands_out(chosen: Standing, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether its interval in cross-validation lies above that of the answer by chance."""
+    board = {row["name"]: row for row in rows if row["status"] == "finished"}
+    blind = [row["interval"][1] for row in board.values() if row["role"] == "chance"]
+    return bool(blind) and board[chosen.name]["interval"][0] > max(blind)
 
 
 def _nothing_better(

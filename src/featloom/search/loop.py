@@ -87,6 +87,7 @@ class Budget:
     evaluations: int | None = None
     seconds: float | None = None
     hard: bool = False  # whether evaluations under way end with the time
+    spent: float = 0.0  # seconds that were gone when the search began
 
     def __post_init__(self) -> None:
         for amount in (self.evaluations, self.seconds):
@@ -202,7 +203,7 @@ class _Search:
         self.deadline: float | None = None
         self.stop_at: int | None = None
         if limits.hard and limits.seconds is not None:
-            self.deadline = self.begun + limits.seconds
+            self.deadline = self.begun + limits.seconds - limits.spent
             ended = [stop.evaluations for stop in journal.stops if stop.reason == self.out_of_time]
             self.stop_at = ended[-1] if ended else None
 

@@ -16,6 +16,7 @@ import signal
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -116,7 +117,10 @@ def _several_processes(n_workers: int, place_of_evaluate: _Layout) -> Iterator[M
             )
             with _deaf_to_ctrl_c():
                 results = parallel(tasks)
-            yield from results
+            with warnings.catch_warnings():
+                # A worker whose time is up is no news to anyone.
+                warnings.filterwarnings("ignore", message="A worker stopped")
+                yield from results
 
         yield evaluated
 
