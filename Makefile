@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo          try it on letter-to-sound data; ends by naming the report"
 	@echo "make test          style, types, import rules and all tests"
-	@echo "make test-browser  open the reports in Chromium"
+	@echo "make test-browser  open the reports and the documentation in Chromium"
 	@echo "make docs          build the documentation site in site/"
 	@echo "make bench         measure against the peers; writes benchmarks/results.json"
 	@echo "make clean         remove the virtual environment and caches"
@@ -48,13 +48,13 @@ test: lint
 
 test-browser: $(VENV)/.dev
 	@command -v chromium >/dev/null || { echo "install Chromium first, for instance Debian's package chromium"; exit 1; }
-	$(BIN)/python -m pytest tests/report -k browser
+	$(BIN)/python -m pytest tests/report tests/test_docs_browser.py -k browser
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html, or: $(BIN)/mkdocs serve"
 
 clean-kernels:
