@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PAGES = ["index", "your-own-csv", "discover", "tutorial-table", "benchmarks", "tree-templates"]
 PAGES += ["reference/index", "reference/discover", "reference/ConjunctionInducer"]
 
@@ -30,26 +28,14 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def docs_browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def read(site, docs_browser):
+def read(site, browser):
     """Open a page of the site; nothing may be said on the console nor asked of a network."""
     faults: list[str] = []
     opened = []
 
     def open_page(name: str, width: int = 1400):
-        page = docs_browser.new_page(
+        page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme="light", reduced_motion="reduce"
         )
         page.on("console", lambda message: faults.append(message.text))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 from collections import Counter
 
 import numpy as np
@@ -21,15 +20,6 @@ import pytest
 
 from featloom.report.html import report_html
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-quic",
-]
 ALL_DRAWN = "() => [...document.querySelectorAll('.chart')].every((c) => 'drawn' in c.dataset)"
 
 WORDS = {
@@ -625,18 +615,6 @@ def hostile_transfer_result() -> dict:
 def hostile_names() -> list[str]:
     """What a name of the data may be, by malice or by accident."""
     return HOSTILE_NAMES
-
-
-@pytest.fixture(scope="session")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
