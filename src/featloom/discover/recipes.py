@@ -24,7 +24,7 @@ STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 LINEAR = "linear model"
 _MOST_WEIGHTS = 300_000_000
 _MOST_COLUMNS = 100  # of a table whose rows are compared one by one
-_MOST_BOOSTED = 100  # classes; boosting grows a tree for each in every round
+_FEW_BOOSTED, _MOST_BOOSTED = 10, 100  # classes; boosting grows a tree for each in every round
 
 Rows = NominalTable | FeatureMatrix
 Setting = dict[str, Any]
@@ -108,7 +108,7 @@ def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[
         left_out |= {one.name: why for one in memory}
     else:
         recipes += memory
-    boosted = _boosting(groups is not None)
+    boosted = _boosting(groups is not None, n_classes)
     if find_spec("lightgbm") is None:
         left_out[boosted.name] = "the package is not installed"
     elif n_classes > _MOST_BOOSTED:
@@ -246,7 +246,7 @@ def _memory_search() -> Recipe:
     )  # fmt: skip
 
 
-def _boosting(is_matrix: bool) -> Recipe:
+def _boosting(is_matrix: bool, n_classes: int) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
         from sklearn.pipeline import Pipeline
 
@@ -255,10 +255,12 @@ def _boosting(is_matrix: bool) -> Recipe:
         trees = boosted_trees(setting, seed, threads, categorical=not is_matrix)
         return Pipeline([("features", Codes()), ("classifier", trees)])
 
+    # A round grows a tree for each class.
+    rounds = (100, 300) if n_classes <= _FEW_BOOSTED else (30, 100)
     return Recipe(
         "LightGBM", "yardstick", "boosted trees from outside, for comparison; never chosen", build,
         lambda model: model[-1].n_leaves_, made_of="leaves",
-        classifier={"num_leaves": (15, 63), "rounds": (100, 300)}, cost=15.0,
+        classifier={"num_leaves": (15, 63), "rounds": rounds}, cost=15.0,
     )  # fmt: skip
 
 
