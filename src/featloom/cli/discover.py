@@ -51,6 +51,7 @@ def discover(
     out: options.Out = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -60,7 +61,7 @@ def discover(
     from featloom.runs import Timing
 
     timing, begun = Timing(), monotonic()
-    with options.run_folder(out) as run:
+    with options.run_folder(out) as run, options.workers(dask):
         share, noticed = share_to_read(data, sample, columns=(target, groups))
         if share < 1:
             asked["sample"] = share  # a run that is resumed reads the same rows

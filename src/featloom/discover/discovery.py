@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.cluster import current_cluster
 from featloom.discover.contenders import Contender, Finding, Fitted, Question
 from featloom.discover.protocol import Protocol, Trials, make_protocol, names_of
 from featloom.discover.schedule import CheapestFirst
@@ -182,7 +183,8 @@ def compare_all(
     protocol = make_protocol(question, n_folds=n_folds, seed=seed, is_test=is_test)
     contenders = _contenders(question, only)
     for_trials = None if seconds is None else _FOR_TRIALS * seconds
-    workers = number_of_workers(jobs)
+    threads, elsewhere = number_of_workers(jobs), current_cluster()
+    workers = threads if elsewhere is None else elsewhere.n_workers
     schedule = CheapestFirst(
         contenders, n_learn=len(protocol.learn), n_folds=protocol.n_folds, seconds=for_trials,
         workers=workers, enough=question.enough,
@@ -237,7 +239,7 @@ def compare_all(
         )
     try:
         contender = names_of(contenders)[found.chosen]
-        fitted = contender.fit(question.take(units), seed, workers)
+        fitted = contender.fit(question.take(units), seed, threads)
     except KeyboardInterrupt:
         broken_off = Interrupted(history)
         broken_off.discovery = told(found, history, None, "interrupted")  # type: ignore[attr-defined]
