@@ -61,6 +61,22 @@ def test_workers_change_nothing_in_the_result_of_a_search(featloom, tickets, tmp
     assert found_in(helped) == found_in(alone)
 
 
+def test_workers_change_nothing_in_a_comparison_of_methods(featloom, tickets, tmp_path):
+    pytest.importorskip("distributed", reason="the package distributed is not installed")
+    how = ("discover", tickets, "--target", "escalated", "--only", "linear model", "--only")
+    how += ("induction", "--budget", "10m", "--quiet")
+    boards = []
+    for where in (("--jobs", "2"), ("--dask", "local:2")):
+        out = tmp_path / where[0]
+        answer = featloom(*how, *where, "--out", out)
+        assert answer.code == 0, answer.err
+        found = found_in(out)
+        timed = ("fit_s", "predict_s")
+        board = [{k: v for k, v in row.items() if k not in timed} for row in found["leaderboard"]]
+        boards.append((board, found["comparisons"], found["verdict"]))
+    assert boards[0] == boards[1]
+
+
 def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path):
     out = tmp_path / "run"
     words = ("induce", folder, "--target", "escalated", "--hash", "12", "--quiet", "--out", out)

@@ -84,6 +84,7 @@ class Contender:
     cost : a first guess of its seconds beside the others', for the order in which they are tried.
     sampled : of more units than this it looks at a sample where it works hardest, so that its time
         levels off; None: it never does.
+    compiles : whether its first use compiles kernels, which is not to be timed.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Contender:
     fit: Callable[[Any, int, int], Fitted]
     cost: float = 1.0
     sampled: int | None = None
+    compiles: bool = True
 
 
 class Question(ABC):

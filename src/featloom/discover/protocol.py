@@ -149,7 +149,7 @@ class Trials:
 
     def _warm_up(self, contender: Contender, learned: np.ndarray) -> None:
         """The first fit in a process compiles; it is not to be timed."""
-        if contender.name in self._warm:
+        if contender.name in self._warm or not contender.compiles:
             return
         self._warm.add(contender.name)
         few = self.question.take(learned[:_WARM_UP])

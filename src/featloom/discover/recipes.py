@@ -51,6 +51,7 @@ class Recipe:
     features: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     classifier: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     cost: float = 1.0
+    compiles: bool = True
     found: Callable[[Any, int], list[Finding]] = lambda *_: []
     keep: Callable[[Any, Path], list[str]] = lambda *_: []
 
@@ -255,12 +256,15 @@ def _boosting(is_matrix: bool, n_classes: int) -> Recipe:
         trees = boosted_trees(setting, seed, threads, categorical=not is_matrix)
         return Pipeline([("features", Codes()), ("classifier", trees)])
 
-    # A round grows a tree for each class.
-    rounds = (100, 300) if n_classes <= _FEW_BOOSTED else (30, 100)
+    # A round grows a tree for each class; with many classes its defaults have to do.
+    tuned = n_classes <= _FEW_BOOSTED
     return Recipe(
         "LightGBM", "yardstick", "boosted trees from outside, for comparison; never chosen", build,
         lambda model: model[-1].n_leaves_, made_of="leaves",
-        classifier={"num_leaves": (15, 63), "rounds": rounds}, cost=15.0,
+        classifier={
+            "num_leaves": (15, 63) if tuned else (31,), "rounds": (100, 300) if tuned else (100,),
+        },
+        cost=15.0, compiles=False,
     )  # fmt: skip
 
 

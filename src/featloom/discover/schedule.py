@@ -26,7 +26,7 @@ _LEAST = 80  # and at least; fewer tell nothing
 _USABLE = 0.95  # share of the time that is planned with
 _TOGETHER = 5.0  # seconds of work that are asked for at once
 _STEEPEST = 1.8
-_LEVELLED = 0.5  # power of the units by which the time of those grows who look at a sample
+_LEVELLED = 0.8  # power of the units by which the time of those grows who look at a sample
 
 Rounds = Generator[Iterable[Candidate], list[float], None]
 

@@ -93,6 +93,7 @@ class TableQuestion(Question):
                 partial(fit_recipe, one, self.objective),
                 one.cost,
                 TUNED_ON if one.is_tuned else None,
+                one.compiles,
             )
             for one in self.recipes[0]
         ]
