@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,7 +22,35 @@ from scipy import sparse
 
 from featloom.errors import InputError
 
-Mutation = Callable[[Random], bytes]
+NAMES = (
+    "table",
+    "table, bad rows skipped",
+    "table in blocks",
+    "conll",
+    "conllu",
+    "svmlight",
+    "timbl",
+    "sparse",
+    "parquet",
+    "any file",
+    "templates",
+    "weights",
+    "probabilities",
+    "memory model",
+    "memory model, forged",
+    "linear model",
+    "linear model, forged",
+    "tagger",
+    "tagger, forged",
+    "parser",
+    "parser, forged",
+    "models of tasks",
+    "models of tasks, forged",
+    "prior",
+    "journal",
+    "request",
+    "report",
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +91,7 @@ class Target:
         return self.changed(random.choice(self.seeds), random, self.seeds)
 
 
+@lru_cache
 def targets(results: tuple[bytes, ...] = ()) -> dict[str, Target]:
     """All targets by name; ``results`` are of runs, for the report."""
     found = [*_readers(), *_formats(), *_models(), *_runs((*results, _comparison()))]

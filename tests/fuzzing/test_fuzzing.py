@@ -6,14 +6,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from targets import targets
-
-TARGETS = targets()
+from targets import NAMES, targets
 
 
-@pytest.mark.parametrize("name", sorted(TARGETS))
+def test_every_target_is_named():
+    assert tuple(targets()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_sound_files_are_read(name, tmp_path):
-    target = TARGETS[name]
+    target = targets()[name]
     for content in target.seeds:
         path = tmp_path / target.file
         path.write_bytes(content)
@@ -21,9 +23,10 @@ def test_sound_files_are_read(name, tmp_path):
             target.read(path)
 
 
-@pytest.mark.parametrize("name", sorted(TARGETS))
+# Damaged Parquet can end the process in its decoder; the program fuzz.py watches that from outside.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "parquet"])
 def test_damaged_files_are_read_or_refused_in_one_line(name, tmp_path):
-    target, random = TARGETS[name], Random(name)
+    target, random = targets()[name], Random(name)
     for _ in range(3 if name == "report" else 40):
         content = target.mutated(random)
         crash = target.crash(content, Path(tmp_path))
