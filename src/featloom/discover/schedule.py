@@ -26,6 +26,7 @@ _LEAST = 80  # and at least; fewer tell nothing
 _USABLE = 0.95  # share of the time that is planned with
 _TOGETHER = 5.0  # seconds of work that are asked for at once
 _STEEPEST = 1.8
+_CAREFUL, _GROWTH = 1.3, 1.2  # of what learning from all the data is taken to cost
 _LEVELLED = 0.8  # power of the units by which the time of those grows who look at a sample
 
 Rounds = Generator[Iterable[Candidate], list[float], None]
@@ -131,11 +132,14 @@ class CheapestFirst(RoundByRound):
                 ]
 
     def affordable(self, name: str, most: int, seconds: float) -> int:
-        """How many units, of so many, a contender is expected to learn from in some seconds."""
-        size = most
-        while size > _LEAST and self._seconds(name, size) > seconds:
-            size = max(_LEAST, int(0.8 * size))
-        return size
+        """How many units, of so many, a contender surely learns from in some seconds.
+
+        Nothing ends it at the deadline, so this is a careful guess from its longest trial.
+        """
+        units, took = max(self._seen[name], default=(most, 0.0))
+        if took * _CAREFUL * (most / units) ** _GROWTH <= seconds:
+            return most
+        return max(_LEAST, min(most, int(units * (seconds / (took * _CAREFUL)) ** (1 / _GROWTH))))
 
     def _trial(self, name: str, fold: int | str, units: int | None) -> dict[str, Any]:
         return {"method": name, "fold": fold, "units": units}
