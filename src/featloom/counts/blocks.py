@@ -340,10 +340,10 @@ class _Unscored:
     alternative: int = association.TWO_SIDED
 
     def of(self, n_rows, class_totals, counts) -> np.ndarray:
-        raise NotImplementedError
+        raise AssertionError("a pair is scored when all blocks are counted")
 
     def bounds(self, n_rows, class_totals, counts, min_support) -> np.ndarray:
-        raise NotImplementedError
+        raise AssertionError("a pair is scored when all blocks are counted")
 
     def log_factorials(self, n_rows: int) -> np.ndarray:
         return np.zeros(1)
