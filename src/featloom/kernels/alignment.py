@@ -25,7 +25,8 @@ Sounds are numbered: 0 is silence, ``1 + a`` is phoneme ``a``, and ``1 + n + a·
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 # Two alignments whose log probabilities differ by less than this are as good as each other:
 # sums of the same terms in another order must not decide.

@@ -8,7 +8,8 @@ algorithm of Chu, Liu and Edmonds the best tree of all in n² (contraction by Ta
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 # What an arc costs that is not among the candidates, and what a second root costs: so much that
 # either is taken only where there is no tree without it, and a root only after all such arcs.

@@ -23,7 +23,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 MUTUAL_INFORMATION = 0
 INFORMATION_GAIN_1 = 1

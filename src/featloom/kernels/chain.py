@@ -18,13 +18,16 @@ pairs are never held to be less than e⁻⁴⁰ as likely as the likeliest.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
+
+# Sums in whatever order is quick.  A kernel that is compiled so and called by other kernels is
+# inlined: else which of its copies runs, and so the last bit, depends on what the cache has.
 FAST = {"reassoc", "contract", "arcp", "nsz"}
 LOWEST = np.float32(-40.0)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def exponentiate(pairs, n, n_labels, tables, tops):
     """Write exp(pairs − top) of n tables to ``tables`` (which may be the same), top to ``tops``."""
     for t in range(n):
@@ -38,7 +41,7 @@ def exponentiate(pairs, n, n_labels, tables, tops):
                 tables[t, a, l] = np.exp(max(pairs[t, a, l] - top, LOWEST))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def forward_backward(emission, n, n_labels, tables, tops, table_of, alpha, beta, scales):
     """Fill alpha and beta (n × width) and scales; give log Z.
 

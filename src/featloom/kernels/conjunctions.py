@@ -10,7 +10,8 @@ first, so that a trie's branches are entered as seldom as can be.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,9 +7,9 @@ probabilities of each label after each other are taken as its pair scores.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.chain import FAST, best_paths, exponentiate, forward_backward, viterbi
+from featloom.kernels.compiled import njit
 from featloom.kernels.sequence import (
     CRF,
     MAXENT,
@@ -20,7 +20,7 @@ from featloom.kernels.sequence import (
 )
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def memm_tables(n, n_labels, emission, pairs):
     """Turn pair scores of a MEMM into log P(label | label before), emission included, in place.
 

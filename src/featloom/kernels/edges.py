@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 N_SIDES, N_DISTANCES, N_COUNTS = 2, 7, 4
 
@@ -198,7 +199,7 @@ def edge_slots(slots, layout, start, head, mod, counts, tags, of_head, of_mod):
     return n
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, forceinline=True)
 def sum_of(weights, slots, n):
     """The sum of the first n of the slots' weights."""
     score = np.float32(0.0)

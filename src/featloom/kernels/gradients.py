@@ -14,9 +14,9 @@ are added up.  p (1 − p) = |r| (1 − |r|), so the residual tells both.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.association import MAX
+from featloom.kernels.compiled import njit
 from featloom.kernels.pairs import (
     EQUAL_TO_PARENT,
     KEPT,

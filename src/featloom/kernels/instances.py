@@ -22,7 +22,8 @@ The nodes of one depth lie together, those at the root first.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,8 @@ With the intercept taken out, the normal equations of features a, b, … and a t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

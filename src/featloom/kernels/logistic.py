@@ -20,7 +20,8 @@ method.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 RIDGE = 1e-4
 BITS = 1.0 / (2.0 * np.log(2.0))  # of a drop of the deviance by 1

@@ -21,8 +21,8 @@ Distances closer than ``tolerance`` count as one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.votes import decide, vote_weight
 
 

@@ -16,9 +16,9 @@ accumulator where they are many.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.association import score_counts
+from featloom.kernels.compiled import njit
 
 # What became of the conjunctions met: entries of the tally that the kernels return.
 MET = 0

@@ -9,9 +9,9 @@ sentence by sentence to score the right tree above the best wrong one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.arborescences import MISSING, chu_liu_edmonds, eisner
+from featloom.kernels.compiled import njit
 from featloom.kernels.edges import (
     edge_slots,
     most_slots,

@@ -8,8 +8,8 @@ best, the row of every feature gains 1 at the right relation and loses 1 at the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.edges import edge_slots, most_slots, spread_sentence
 
 

@@ -20,9 +20,9 @@ those that the model is not sure of: first the tokens that steps are taken on, t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.chain import FAST
+from featloom.kernels.compiled import njit
 from featloom.kernels.templates import mix
 
 LONGEST = np.float32(3.0)  # step, where a parabola no longer looks like the loss
@@ -79,7 +79,7 @@ def likeliest_labels(mean, gold, most):
     return found
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def newton_steps(keys, numbered_from, learned, labels, shares, n_labels, damping):
     """Features of the tokens from ``numbered_from`` on, and steps of these features.
 

@@ -18,7 +18,8 @@ In bits, a drop d of the residual sum R over n rows is worth
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 NULL, CURRENT, PROFILE = 0, 1, 2
 _DEPENDENT = 1e-9  # a feature with less of its length left is a sum of those chosen

@@ -8,7 +8,8 @@ place after another, and the numbers that appear are numbered anew from 0.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

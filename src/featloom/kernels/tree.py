@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.tree_counts import (
     add_up_values,
     best_column,

@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 TIE = 1e-6  # what C4.5's heir J48 takes for equal
 BELOW_AVERAGE = 1e-3  # how far below the average the gain of a split may be

@@ -7,8 +7,8 @@ front of them meets every child before its parent.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.tree_counts import TIE
 
 PRUNING_SLACK = 0.1  # errors by which a leaf may be worse than the subtree it replaces

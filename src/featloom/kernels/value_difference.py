@@ -13,7 +13,8 @@ The distributions of the values lie one after another: those of value code v of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,8 @@ answer stands.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 COUNT, INVERSE_DISTANCE, INVERSE_LINEAR, EXPONENTIAL = range(4)
 _EPSILON = 2.220446049250313e-16

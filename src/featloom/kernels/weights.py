@@ -14,7 +14,8 @@ order in which TiMBL takes them, and the weights agree with its own to the last 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from featloom.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)
