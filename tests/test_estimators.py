@@ -143,6 +143,16 @@ def test_a_linear_classifier_answers_as_logistic_regression_does(n_classes):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+def test_threads_change_nothing_of_a_linear_classifier():
+    """Rows of different length: a feature has no place of its own among those of a row."""
+    X, y = letters_and_sounds(14)
+    X.data[np.random.default_rng(0).random(X.nnz) < 0.4] = 0
+    X.eliminate_zeros()
+    alone, *together = (LinearClassifier(n_jobs=n).fit(X, y) for n in (1, 2, 2, 3, 4, 5))
+    for model in together:
+        np.testing.assert_array_equal(model.coef_, alone.coef_)
+
+
 def test_templates_of_families_let_a_linear_model_learn_exclusive_or():
     X, y = exclusive_or()
     flags = sparse.csr_matrix(np.hstack([X == "0", X == "1"]).astype(int))

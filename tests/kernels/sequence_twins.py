@@ -9,13 +9,19 @@ import numpy as np
 from featloom.learners.sequence_model import SequenceData, SequenceModel
 
 
-def some_sentences(seed, n_labels, lengths, n_features=5, n_columns=2, conditioned=False):
-    """Sentences with features at random, a tenth of which are missing, and a model for them."""
+def some_sentences(
+    seed, n_labels, lengths, n_features=5, n_columns=2, conditioned=False, shared=False
+):
+    """Sentences with features at random, a tenth of which are missing.
+
+    Every column has features of its own, as templates have, unless they are shared.
+    """
     random = np.random.default_rng(seed)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     shape = (bounds[-1], n_columns)
-    # Every column has features of its own.
-    features = random.integers(0, n_features, shape) + n_features * np.arange(n_columns)
+    features = random.integers(0, n_features, shape)
+    if not shared:
+        features += n_features * np.arange(n_columns)
     features[random.random(shape) < 0.1] = -1
     pairs = None
     if conditioned:

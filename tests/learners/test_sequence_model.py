@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import sequence_twins
 from sequence_twins import PlainModel, some_model, some_sentences
 
 from featloom.data.sentences import table_of_sentences
@@ -30,11 +35,13 @@ def same_weights(one, two):
     )
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("conditioned", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_threads_change_no_bit_of_weights_and_tags(kind, conditioned):
+def test_threads_change_no_bit_of_weights_and_tags(kind, conditioned, shared):
+    some = {"n_columns": 7, "conditioned": conditioned, "shared": shared}
     for n_labels in (2, 5, 9, 23):
-        data = some_sentences(n_labels, n_labels, LENGTHS, n_columns=7, conditioned=conditioned)
+        data = some_sentences(n_labels, n_labels, LENGTHS, **some)
         for batch in (1, 3, 5, 40):
             how = Training(3, 2, batch=batch)
             alone = trained(kind, data, n_labels, how)
@@ -47,6 +54,25 @@ def test_threads_change_no_bit_of_weights_and_tags(kind, conditioned):
             assert np.array_equal(alone.tag(many), alone.tag(many, threads=threads))
             shares = alone.probabilities(many), alone.probabilities(many, threads=threads)
             assert np.array_equal(*shares)
+
+
+FIRST_AND_SECOND = """
+import numpy as np
+from sequence_twins import some_sentences
+from featloom.learners.sequence_model import SequenceModel, Training
+data = some_sentences(0, 11, range(1, 40), n_columns=5)
+model = SequenceModel.zeros("crf", 11, 25).train(data, Training(3, 2))
+print(model.weights.tobytes().hex(), model.probabilities(data).tobytes().hex())
+"""
+
+
+def test_what_was_just_compiled_computes_what_the_cache_has(tmp_path):
+    path = os.pathsep.join(filter(None, [str(Path(sequence_twins.__file__).parent), *sys.path]))
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": path}
+    first, second = (
+        subprocess.check_output([sys.executable, "-c", FIRST_AND_SECOND], env=env) for _ in range(2)
+    )
+    assert first == second
 
 
 @pytest.mark.parametrize("kind", KINDS)

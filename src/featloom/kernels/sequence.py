@@ -11,25 +11,25 @@ CRF              P(y | x) ∝ exp(Σ_t emission_t(y_t) + pairs_t(y_{t−1}, y_t)
 (pair features, labels, width).  Pair feature 0 holds at every token but a sentence's first.
 
 Training is stochastic gradient descent over mini-batches of sentences.  A batch goes in two
-steps, each cut into a fixed number of pieces that any number of threads may share: first the
-sentences, whose gradients are found with the weights as they are, then the template columns,
-each of which owns its rows of weights.  No row is written by two pieces, and every sum has its
-order, so threads change the time and nothing else.  The L2 penalty is a common factor of all
-weights, so a step touches only the rows of features that appear.
+steps.  First the gradients of the sentences are found with the weights as they are, in a fixed
+number of pieces that any number of threads may share.  Then they are taken from the weights, each
+row of which is changed by one thread alone, sentence by sentence.  So every sum has its order, and
+threads change the time and nothing else.  The L2 penalty is a common factor of all weights, so a
+step touches only the rows of features that appear.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from featloom.kernels.chain import FAST, exponentiate, forward_backward
+from featloom.kernels.compiled import njit
 
 MAXENT, MEMM, CRF = range(3)
 PIECES = 4
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def score_tokens(begin, end, features, weights, scale, emission):
     """Emission scores of the tokens begin to end: the sum of their features' rows."""
     width = weights.shape[1]
@@ -46,7 +46,7 @@ def score_tokens(begin, end, features, weights, scale, emission):
             emission[t, l] *= scale
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def score_pairs(begin, end, pair_features, pair_weights, scale, n_labels, tables):
     """Scores of label pairs of each token, where observations take part in them."""
     width = tables.shape[2]
@@ -64,7 +64,7 @@ def score_pairs(begin, end, pair_features, pair_weights, scale, n_labels, tables
                 tables[t, a, l] *= scale
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def softmax_row(scores, n_labels):
     """Turn a row of scores into probabilities in place; give log Σ exp."""
     top = scores[0]
@@ -82,7 +82,7 @@ def softmax_row(scores, n_labels):
     return top + np.log(total)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, fastmath=FAST, forceinline=True)
 def crf_gradient(
     n, n_labels, gold, emission, pairs, tables, tops, table_of, alpha, beta, scales, pair_gradient
 ):
@@ -203,12 +203,14 @@ def sentence_step(
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def column_step(
+def feature_step(
     kind,
     first,
     last,
-    piece_from,
-    piece_step,
+    begin_mine,
+    end_mine,
+    begin_pairs,
+    end_pairs,
     order,
     starts,
     bounds,
@@ -222,44 +224,43 @@ def column_step(
     gradient,
     pair_gradient,
 ):
-    """Take the gradients of one batch from the weights, for the columns of some pieces."""
+    """Take the gradients of one batch from the weights of some features and pair features."""
     n_columns, n_pair_columns = features.shape[1], pair_features.shape[1]
     width = weights.shape[1]
-    for piece in range(piece_from, PIECES, piece_step):
-        for s in range(first, last):
-            begin = bounds[order[s]]
-            slot = starts[s] - starts[first]
-            for t in range(bounds[order[s] + 1] - begin):
-                for c in range(piece, n_columns, PIECES):
-                    f = features[begin + t, c]
-                    if f >= 0:
-                        for l in range(width):  # noqa: E741
-                            weights[f, l] -= step * gradient[slot + t, l]
-        if kind == MAXENT:
-            continue
-        if kind == CRF and n_pair_columns == 1:
-            if piece == 0:
-                for other in range(PIECES):
+    for s in range(first, last):
+        begin = bounds[order[s]]
+        slot = starts[s] - starts[first]
+        for t in range(bounds[order[s] + 1] - begin):
+            for c in range(n_columns):
+                f = features[begin + t, c]
+                if begin_mine <= f < end_mine:
+                    for l in range(width):  # noqa: E741
+                        weights[f, l] -= step * gradient[slot + t, l]
+    if kind == MAXENT:
+        return
+    if kind == CRF and n_pair_columns == 1:
+        if begin_pairs == 0 and end_pairs > 0:
+            for piece in range(PIECES):
+                for a in range(n_labels):
+                    for l in range(n_labels):  # noqa: E741
+                        pair_weights[0, a, l] -= step * pair_gradient[piece, a, l]
+        return
+    for s in range(first, last):
+        begin = bounds[order[s]]
+        slot = starts[s] - starts[first]
+        for t in range(1, bounds[order[s] + 1] - begin):
+            for c in range(n_pair_columns):
+                f = pair_features[begin + t, c]
+                if f < begin_pairs or f >= end_pairs:
+                    continue
+                if kind == MEMM:
+                    a = labels[begin + t - 1]
+                    for l in range(width):  # noqa: E741
+                        pair_weights[f, a, l] -= step * gradient[slot + t, l]
+                else:
                     for a in range(n_labels):
-                        for l in range(n_labels):  # noqa: E741
-                            pair_weights[0, a, l] -= step * pair_gradient[other, a, l]
-            continue
-        for c in range(piece, n_pair_columns, PIECES):
-            for s in range(first, last):
-                begin = bounds[order[s]]
-                slot = starts[s] - starts[first]
-                for t in range(1, bounds[order[s] + 1] - begin):
-                    f = pair_features[begin + t, c]
-                    if f < 0:
-                        continue
-                    if kind == MEMM:
-                        a = labels[begin + t - 1]
                         for l in range(width):  # noqa: E741
-                            pair_weights[f, a, l] -= step * gradient[slot + t, l]
-                    else:
-                        for a in range(n_labels):
-                            for l in range(width):  # noqa: E741
-                                pair_weights[f, a, l] -= step * pair_gradient[slot + t, a, l]
+                            pair_weights[f, a, l] -= step * pair_gradient[slot + t, a, l]
 
 
 @njit(cache=True, nogil=True)

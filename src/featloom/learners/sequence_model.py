@@ -212,6 +212,10 @@ class _Passes:
         self.lengths = np.diff(self.bounds)
         self.random = np.random.default_rng(how.seed)
         self.kind = KINDS[model.kind]
+        self.shares = (
+            _shares(data.features, len(model.weights), self.threads),
+            _shares(data.pair_features, len(model.pair_weights), self.threads),
+        )
         self.conditioned = model.kind == "crf" and data.pair_features.shape[1] > 1
         self.room = -1
 
@@ -257,6 +261,7 @@ class _Passes:
         One thread goes the same way: the same compiled steps give the same bits.
         """
         how, n = self.how, self.threads
+        rows, pairs = self.shares
         meeting = _Meeting(n)
         scales = np.ones(n)
 
@@ -272,8 +277,9 @@ class _Passes:
                     scale *= kernel.shrink_of(pace, penalty, last - first)
                     seen += last - first
                     meeting.wait(mine)
-                    kernel.column_step(
-                        self.kind, first, last, mine, n, order, starts, *given, *weights,
+                    kernel.feature_step(
+                        self.kind, first, last, *rows[mine : mine + 2], *pairs[mine : mine + 2],
+                        order, starts, *given, *weights,
                         np.float32(pace / scale), self.model.n_labels, room[0], room[3],
                     )  # fmt: skip
                     meeting.wait(mine)
@@ -347,6 +353,18 @@ class _Meeting:
 
     def _all(self) -> list[threading.Lock]:
         return [lock for turn in self.locks for row in turn for lock in row]
+
+
+def _shares(features: np.ndarray, n_features: int, n: int) -> list[int]:
+    """Bounds of ``n`` ranges of features that occur about equally often, together."""
+    if n == 1:
+        return [0, n_features]
+    counts = np.zeros(n_features, dtype=np.int64)
+    for column in features.T:
+        counts += np.bincount(column[column >= 0], minlength=n_features)
+    up_to = np.cumsum(counts)
+    inner = np.searchsorted(up_to, up_to[-1] * np.arange(1, n) / n, side="right")
+    return [0, *inner.tolist(), n_features]
 
 
 def _stretches(bounds: np.ndarray) -> np.ndarray:
