@@ -89,6 +89,17 @@ def test_a_tree_on_some_columns_is_the_same_too():
     assert_same(grow_tree_of_blocks(held), grow_tree(kept))
 
 
+def test_a_row_may_have_thousands_of_columns():
+    """More cells in one row than the table of cells begins with room for."""
+    random = np.random.default_rng(2)
+    codes = np.asfortranarray(random.integers(1, 3, (12, 5000)).astype(np.int32))
+    labels = (codes[:, 7] - 1).astype(np.int32)
+    names = tuple(f"x{j}" for j in range(5000))
+    table = NominalTable(names, codes, (("v", "w"),) * 5000, labels=labels, classes=("p", "q"))
+    blocks = TableBlocks(table, [0, 5, 12])
+    assert_same(grow_tree_of_blocks(blocks, max_depth=1), grow_tree(table, max_depth=1))
+
+
 def test_rows_of_features_have_no_columns_to_ask_for():
     table = NominalTable.from_columns({"a": list("xyxy")}, labels=list("pqpq"))
     blocks = MatrixBlocks.of([FeatureMatrix.from_table(table)])

@@ -10,8 +10,8 @@ so that is kept here as well: with each count goes the number of the first row t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.templates import mix
 from featloom.kernels.tree import add_children, resized, without
 from featloom.kernels.tree_counts import best_column, find_many_valued, forget, gain_of
@@ -60,25 +60,36 @@ def _longer(array, size):
 
 @njit(cache=True, nogil=True)
 def count_cells(
-    codes, labels, places, may_split, first_cell, n_classes, first_row, keys, counts, firsts, n_keys
+    codes,
+    labels,
+    places,
+    may_split,
+    first_cell,
+    n_classes,
+    first_row,
+    keys,
+    counts,
+    firsts,
+    slots,
+    n_keys,
 ):
-    """Add rows to the cells met so far: (keys, counts, first rows, how many).
+    """Add rows to the cells met so far: (keys, counts, first rows, slots, how many).
 
-    A key is place · cells + cell, where a cell is that of a column, value and class.
+    A key is place · cells + cell, where a cell is that of a column, value and class.  ``slots``
+    says where in ``keys`` a key stands, -1 for nowhere.  It is handed on from block to block:
+    making it anew for every block would take as many steps as there are keys.
     """
     n_columns = may_split.shape[1]
     n_cells = first_cell[n_columns]
-    size = 1024
-    while size < 4 * n_keys:
-        size *= 2
-    slots = _slots_of(keys, n_keys, size)
+    size = len(slots)
     mask = np.uint64(size - 1)
     for i in range(len(codes)):
         place = places[i]
         if place < 0:
             continue
         if 2 * (n_keys + n_columns) > size:
-            size *= 4
+            while 2 * (n_keys + n_columns) > size:
+                size *= 4
             slots = _slots_of(keys, n_keys, size)
             mask = np.uint64(size - 1)
         if n_keys + n_columns > len(keys):
@@ -97,7 +108,7 @@ def count_cells(
                 keys[n_keys], counts[n_keys], firsts[n_keys] = key, 0, first_row + i
                 n_keys += 1
             counts[slots[slot]] += 1
-    return keys, counts, firsts, n_keys
+    return keys, counts, firsts, slots, n_keys
 
 
 @njit(cache=True, nogil=True)

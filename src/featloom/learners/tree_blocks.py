@@ -161,7 +161,8 @@ def _count_run(how: tuple[Blocks, _Level], numbers) -> _Cells:
     assert table is not None
     place_of = np.full(level.n_nodes, -1, dtype=np.int64)
     place_of[level.opened.nodes] = np.arange(len(level.opened.nodes))
-    cells: tuple[Any, ...] = (*(np.empty(1024, dtype=np.int64) for _ in range(3)), 0)
+    room = [np.empty(1024, dtype=np.int64) for _ in range(3)]
+    cells: tuple[Any, ...] = (*room, np.full(1024, -1, dtype=np.int64), 0)
     nodes = level.nodes
     for number in numbers:
         rows = blocks.rows_of_table(number)
@@ -174,7 +175,7 @@ def _count_run(how: tuple[Blocks, _Level], numbers) -> _Cells:
             codes, rows.labels, places, level.opened.may_split, level.first_cell,
             len(table.classes), first_row, *cells,
         )  # fmt: skip
-    keys, counts, firsts, n = cells
+    keys, counts, firsts, _, n = cells
     return _Cells(keys[:n].copy(), counts[:n].copy(), firsts[:n].copy())
 
 
