@@ -267,6 +267,7 @@ def test_k_can_be_set_anew_and_is_checked_again():
         ({"k": 0}, "k is 0; it must be a whole number of at least 1"),
         ({"k": 1.5}, "k is 1.5; it must be a whole number of at least 1"),
         ({"k": True}, "k is True; it must be a whole number of at least 1"),
+        ({"k": 10**30}, f"k is {10**30}; it must be below 2,147,483,648"),
         ({"mvdm_threshold": 0}, "mvdm_threshold is 0; it must be a whole number of at least 1"),
         (
             {"weights": "gain"},

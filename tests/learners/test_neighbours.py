@@ -120,6 +120,21 @@ def test_the_lattice_gives_the_same_answers_as_the_walk(problem):
     assert by_walk.tolist() == (answers.classes == gold[:, None]).sum(axis=0).tolist()
 
 
+def test_the_lattice_of_all_columns_outlasts_those_of_a_few():
+    rng = np.random.default_rng(0)
+    codes, labels = rng.integers(1, 4, (60, 4)), rng.integers(0, 2, 60)
+    memory = Memory(codes, labels, [4] * 4, 2)
+    kept = Queries(codes[:20], labels[:20])
+    alike = Comparison(("overlap",) * 4, (1.0,) * 4)
+    count_correct(memory, kept, alike, LEVELS)
+    (whole,) = kept.lattices.values()
+    for column in range(4):
+        modes = tuple("mvdm" if j == column else "overlap" for j in range(4))
+        count_correct(memory, kept, alike._replace(modes=modes), LEVELS)
+    assert any(one is whole for one in kept.lattices.values())
+    assert len(kept.lattices) == 3
+
+
 @given(problems(modes=("ignore", "overlap"), votes=("count",)))
 @settings(max_examples=60)
 def test_one_lattice_serves_every_weighting_and_every_set_of_columns(problem):

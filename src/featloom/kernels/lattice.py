@@ -19,8 +19,8 @@ projection without the last feature, paired with the value of that feature.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from featloom.kernels.compiled import njit
 from featloom.kernels.votes import decide
 
 
@@ -142,7 +142,7 @@ def lattice_classes(
 
     Parameters
     ----------
-    set_ids : (sets, queries), the projection of each query in each set of features; -1: none.
+    set_ids : (sets in use, queries), the projection of each query in each of them; -1: none.
     set_first : where the projections of each set begin among those of all.
     hist_start, hist_class, hist_count : the leaves of each projection, by the combination of
         values beside the lattice and by class: combination × classes + class.
@@ -188,9 +188,9 @@ def lattice_classes(
             if n_found == n_distances and set_distance[s] > best[n_found - 1] + tolerance:
                 break
             one = sets[s]
-            if set_ids[one, q] < 0:
+            if set_ids[s, q] < 0:
                 continue
-            projection = set_first[one] + set_ids[one, q]
+            projection = set_first[one] + set_ids[s, q]
             begin, end = hist_start[projection], hist_start[projection + 1]
             total = 0
             for place in range(begin, end):

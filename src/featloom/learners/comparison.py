@@ -9,7 +9,7 @@ import numpy as np
 MODES = ("ignore", "overlap", "mvdm")
 VOTES = ("count", "inverse_distance", "inverse_linear", "exponential")
 
-BLOCK = 4096  # queries that are answered in one go
+BLOCK = 512  # queries that are answered in one go, by one thread
 
 
 class Comparison(NamedTuple):

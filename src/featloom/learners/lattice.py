@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from featloom.learners.threads import in_threads
 _CELLS = 60_000_000  # projections of all queries in all sets of columns
 _SHARED_CELLS = 12_000_000  # the same, of a lattice that holds columns for later comparisons
 _HISTOGRAM = 4_000_000  # cells of a histogram over values beside the lattice and classes
-_KEPT = 2  # lattices of the same queries
+_KEPT = 2  # lattices of the same queries, beside that of all columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +97,15 @@ class Lattice:
 
     def room(self, sets: np.ndarray) -> int:
         """The most cells that the histograms of one query can have, over some sets."""
-        lengths = np.diff(self.start)
+        return int(self._longest[sets].sum()) + 1
+
+    @cached_property
+    def _longest(self) -> np.ndarray:
+        """The cells of the longest histogram of each set."""
         longest = np.zeros(len(self.set_first) - 1, dtype=np.int64)
         filled = np.flatnonzero(np.diff(self.set_first))
-        longest[filled] = np.maximum.reduceat(lengths, self.set_first[filled])
-        return int(longest[sets].sum()) + 1
+        longest[filled] = np.maximum.reduceat(np.diff(self.start), self.set_first[filled])
+        return longest
 
 
 def answer_by_lattice(
@@ -129,7 +135,7 @@ def answer_by_lattice(
         return None
     sets, distance = lattice.sets(columns, weights)
     # Of queries that are alike in the columns in use, the first speaks for all.
-    ids = np.ascontiguousarray(lattice.set_ids[:, lattice.leaf_of[merged.first_row]])
+    ids = lattice.set_ids[np.ix_(sets, lattice.leaf_of[merged.first_row])]
     classes = np.zeros((ids.shape[1], len(levels)), np.int32)
     # There cannot be more distances than sets and values; one more says that these were all.
     most = len(sets) * len(lattice.beside) + 1
@@ -169,30 +175,32 @@ def _row_starts(
 def _lattice_of(memory: Memory, queries: Queries, trie: Trie, mvdm: list[int]) -> Lattice | None:
     """The lattice of the columns compared by overlap, kept for the comparisons that follow.
 
-    Where no column is compared by MVDM it is that of all columns, if that is not too large.
+    Where no column is compared by MVDM it is that of all columns, if that is not too large.  It
+    serves many comparisons and is never given up for another.
     """
-    columns = [int(column) for column in memory.order]
+    columns = everything = [int(column) for column in memory.order]
     if mvdm or (1 << len(columns)) * len(queries) > _SHARED_CELLS:
         columns = [column for column in trie.columns if column not in mvdm]
     if (1 << len(columns)) * len(queries) > _CELLS:
         return None
     codings = [trie.codings[trie.columns.index(column)] for column in mvdm]
+    if prod(coding.n_values for coding in codings) >= 1 << 63:
+        return None  # their values would not go into one number
     key = (tuple(columns), tuple((c, id(coding)) for c, coding in zip(mvdm, codings, strict=True)))
     lattice = queries.lattices.pop(key, None)
     if lattice is None:
-        everything = memory.order.tolist()
         values = np.zeros((len(memory.cases.codes), len(mvdm)), dtype=np.int32)
+        combined = np.zeros(len(values), dtype=np.int64)  # values of up to three columns as one
         for j, (column, coding) in enumerate(zip(mvdm, codings, strict=True)):
             values[:, j] = coding.recode(memory.cases.codes[:, everything.index(column)])
-        beside, combination_of = values[:1], np.zeros(len(values), dtype=np.int64)
-        if mvdm:
-            beside, combination_of = np.unique(values, axis=0, return_inverse=True)
+            combined = combined * coding.n_values + values[:, j]
+        _, first, combination_of = np.unique(combined, return_index=True, return_inverse=True)
+        beside = values[first]
         if len(beside) * memory.n_classes > _HISTOGRAM:
             return None
-        if len(queries.lattices) >= _KEPT:
-            del queries.lattices[next(iter(queries.lattices))]
-        lattice = Lattice.of(
-            memory, queries, columns, np.ascontiguousarray(beside), np.ravel(combination_of)
-        )
+        others = [kept for kept in queries.lattices if kept != (tuple(everything), ())]
+        if len(others) >= _KEPT:
+            del queries.lattices[others[0]]  # the one not used for longest
+        lattice = Lattice.of(memory, queries, columns, beside, combination_of)
     queries.lattices[key] = lattice
     return lattice

@@ -321,6 +321,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
+            if value >= 2**31:  # more than there can be cases, and than kernels can count
+                raise InputError(f"{name} is {value}; it must be below {2**31:,}")
         if isinstance(self.weights, str) and self.weights not in WEIGHTS:
             raise InputError(
                 f"weights is {self.weights!r}; it can be {', '.join(map(repr, WEIGHTS))}"

@@ -53,6 +53,7 @@ class SearchSpace:
     ----------
     choices : for each name the values to choose from, all different; what JSON can hold.
     valid : says whether a candidate makes sense; None: all do.
+    size : how many candidates make sense, where that is known without counting them.
 
     Examples
     --------
@@ -69,13 +70,14 @@ class SearchSpace:
         self,
         choices: Mapping[str, Sequence[Any]],
         valid: Callable[[Candidate], bool] | None = None,
+        size: int | None = None,
     ):
         self.choices = {name: _checked_values(name, values) for name, values in choices.items()}
         self.valid = valid
         self._allowed = {
             name: {json_text(value) for value in values} for name, values in self.choices.items()
         }
-        self._size: int | None = None
+        self._size = size
 
     def __iter__(self) -> Iterator[Candidate]:
         """All valid candidates; the last choice changes fastest."""
@@ -85,7 +87,7 @@ class SearchSpace:
                 yield candidate
 
     def __len__(self) -> int:
-        """How many candidates are valid; where there is a condition they are counted once."""
+        """How many candidates are valid; where nobody said it they are counted, once."""
         if self._size is None:
             if self.valid is None:
                 self._size = math.prod(len(values) for values in self.choices.values())

@@ -85,8 +85,12 @@ class SettingSpace:
             self._choice_of[name] = choice
         choices = {"weights": list(self.weights)}
         choices |= {self._choice_of[name]: list(self.modes) for name in columns}
-        self.fits = SearchSpace(choices, valid=self._compares)
-        self.settings = SearchSpace({"k": list(self.ks), **choices}, valid=self._compares)
+        ways = len(self.modes) ** len(columns) - ("ignore" in self.modes)
+        size = len(self.weights) * ways
+        self.fits = SearchSpace(choices, self._compares, size)
+        self.settings = SearchSpace(
+            {"k": list(self.ks), **choices}, self._compares, len(self.ks) * size
+        )
 
     def candidate(self, weights: str, modes: Sequence[str], k: int | None = None) -> Candidate:
         """A candidate of ``fits``, or with a k of ``settings``."""
@@ -118,6 +122,8 @@ def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
     for k in ks:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise InputError(f"k is {k!r}; it must be a whole number of at least 1")
+        if k >= 2**31:
+            raise InputError(f"k is {k}; it must be below {2**31:,}")
     if not len(ks) or len(set(ks)) < len(ks):
         raise InputError("ks must name at least one k, and none twice")
     return tuple(sorted(int(k) for k in ks))
