@@ -6,13 +6,17 @@ on one core: candidates are told in the order asked, and counts are whole number
 
 What a worker needs for many tasks (the data of a search, the vocabularies of blocks) is *held*: it
 goes to the scheduler once, and from there to every worker that asks for it.  A worker that is lost
-costs time only: what it was doing is done again by another.  Where one task ends three workers one
-after the other, or where no worker is left for a minute, there is an error that says so.
+costs time only: what it was doing is done again by another; so does one that hangs, which the
+scheduler ends when it has shown no life for some time.  Where one task ends four workers one after
+the other, or where no worker is left for a minute, there is an error that says so.
 """
 
 from __future__ import annotations
 
 import queue
+import signal
+import sys
+import threading
 import time
 import uuid
 import warnings
@@ -25,6 +29,7 @@ from weakref import WeakKeyDictionary
 from featloom.errors import InputError
 
 PATIENCE = 60.0  # seconds without any worker
+HUNG = 120.0  # seconds without a sign of life, after which a local worker is ended
 _CONNECT = 20.0  # seconds for a scheduler to answer, and for a first worker to come
 _WAITING = 2  # tasks for each worker that are sent ahead, so that none waits for the next
 _RUNS = (
@@ -32,6 +37,14 @@ _RUNS = (
 )
 _JOINED = 4  # sums that are added up in one task
 _LOCAL = "local:"
+# One level of parallelism: a worker is one thread, in numerics too.
+ONE_THREAD = {
+    f"{library}_THREADS": "1"
+    for library in (
+        "NUMBA_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM", "NUMEXPR_NUM",
+        "VECLIB_MAXIMUM", "POLARS_MAX",
+    )
+}  # fmt: skip
 _PROTOCOLS = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 
 _current: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
@@ -52,15 +65,19 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
     local = _workers_wanted(address)
     distributed = _distributed()
     try:
-        started = None if local is None else _local_cluster(distributed, local)
+        with deaf_to_ctrl_c():
+            started = None if local is None else _local_cluster(distributed, local)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other versions of packages that do not matter here
             client = distributed.Client(
                 address if started is None else started, timeout=_CONNECT, set_as_default=False
             )
-    except (OSError, TimeoutError) as error:
-        raise InputError(f"no Dask scheduler answers at {address}: {_reason(error)}") from None
+    except (OSError, TimeoutError, RuntimeError) as error:  # RuntimeError: workers of our own
+        what = "no Dask scheduler answers at" if local is None else "no workers can be started for"
+        raise InputError(f"{what} {address}: {_reason(error)}{_advice(error)}") from None
     try:
+        if started is not None:
+            client.register_plugin(_deaf(distributed))
         connected = Cluster(client, address)
         connected.check()
         token = _current.set(connected)
@@ -74,6 +91,22 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
             started.close()
 
 
+@contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that start meanwhile never hear Ctrl-C, which is for this process alone to answer.
+
+    For the moment that this takes, neither does this process.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
 def current_cluster() -> Cluster | None:
     """The cluster of the ``with`` block around, if there is one."""
     return _current.get()
@@ -84,16 +117,21 @@ class Cluster:
 
     def __init__(self, client: Any, address: str):
         self.client, self.address = client, address
-        self._n_workers, self._looked = 0, -1e9
+        self._addresses: list[str] = []
+        self._looked = -1e9
         self._held: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @property
     def n_workers(self) -> int:
         """Worker processes that are there now, or were a second ago; at least 1."""
+        return max(1, len(self._workers()))
+
+    def _workers(self) -> list[str]:
+        """The addresses of those processes."""
         if time.monotonic() - self._looked > 1.0:
-            self._n_workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+            self._addresses = list(self.client.scheduler_info(n_workers=-1)["workers"])
             self._looked = time.monotonic()
-        return max(1, self._n_workers)
+        return self._addresses
 
     def check(self) -> None:
         """Refuse a cluster without workers, or with another featloom than ours."""
@@ -142,7 +180,7 @@ class Cluster:
         monotonic clock) what is under way is given up.
         """
         finished: queue.SimpleQueue = queue.SimpleQueue()
-        under_way: dict[Any, int] = {}
+        under_way: dict[Any, tuple[int, str | None]] = {}
         remaining = enumerate(items)
         try:
             while True:
@@ -150,15 +188,17 @@ class Cluster:
                     place, item = next(remaining, (-1, None))
                     if place < 0:
                         break
-                    future = self._submit(task, held, item)
-                    under_way[future] = place
+                    worker = self._least_busy([at for _, at in under_way.values()])
+                    future = self._submit(task, held, item, at=worker)
+                    under_way[future] = place, worker
                     future.add_done_callback(finished.put)
                 if not under_way:
                     return
                 future = self._next(finished, deadline)
                 if future is None:
                     return
-                yield under_way.pop(future), self._result(future)
+                place, _ = under_way.pop(future)
+                yield place, self._result(future)
         finally:
             self.client.cancel(list(under_way))
 
@@ -183,11 +223,19 @@ class Cluster:
             self.client.cancel(sums)
             raise
 
-    def _submit(self, task, *arguments):
+    def _least_busy(self, busy: list[str | None]) -> str | None:
+        """The worker with the fewest tasks; left to itself, the scheduler lets some of them wait
+        for what others have too much of."""
+        return min(self._workers(), key=busy.count, default=None)
+
+    def _submit(self, task, *arguments, at: str | None = None):
+        """Begin a task, at a worker if it is still there, else at any."""
+        where = {} if at is None else {"workers": [at], "allow_other_workers": True}
+        key = f"featloom-{uuid.uuid4().hex}"
         with warnings.catch_warnings():
             # That an argument is large is known: it is sent once.
             warnings.filterwarnings("ignore", message="Sending large graph")
-            return self.client.submit(task, *arguments, key=f"featloom-{uuid.uuid4().hex}")
+            return self.client.submit(task, *arguments, key=key, **where)
 
     def _next(self, finished: queue.SimpleQueue, deadline: float | None = None):
         """The next future that is finished; None at the deadline."""
@@ -216,7 +264,7 @@ class Cluster:
         patience = PATIENCE
         try:
             while True:
-                if future.status in ("cancelled", "lost"):
+                if future.status == "cancelled":
                     raise self._gone()
                 try:
                     return future.result(timeout=patience)
@@ -316,18 +364,39 @@ def _distributed():
 def _local_cluster(distributed, n_workers: int):
     import logging
 
-    return distributed.LocalCluster(
-        n_workers=n_workers,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        memory_limit=0,
-        silence_logs=logging.CRITICAL,
-        # One level of parallelism: a worker is one thread, in numerics too.
-        env={f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL", "POLARS")},
-    )
+    import dask
+
+    with dask.config.set({"distributed.scheduler.worker-ttl": f"{HUNG:.0f}s"}):
+        return distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+            env=ONE_THREAD,
+        )
+
+
+def _deaf(distributed):
+    """Ctrl-C reaches every process of a terminal; what it means is for the program to say."""
+
+    class Deaf(distributed.WorkerPlugin):  # type: ignore[name-defined]
+        name = "deaf to Ctrl-C"
+
+        def setup(self, worker) -> None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return Deaf()
 
 
 def _reason(error: BaseException) -> str:
     text = str(error).splitlines()
-    return text[0] if text else type(error).__name__
+    return text[0].rstrip(".") if text else type(error).__name__
+
+
+def _advice(error: BaseException) -> str:
+    """A worker begins by importing the script that started it, and must not start workers too."""
+    if isinstance(error, RuntimeError) and not hasattr(sys, "ps1"):
+        return '; a script of your own starts them below if __name__ == "__main__":'
+    return ""

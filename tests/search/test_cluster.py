@@ -70,15 +70,15 @@ def wait_for_address(place: Path, scheduler: subprocess.Popen) -> str:
             pytest.fail("the scheduler ended before it began")
 
 
-def killing(pids, after):
-    """After so many results, kill -9."""
+def killing(pids, after, number=signal.SIGKILL):
+    """After so many results, kill -9 or another signal."""
     left = [after]
 
     def on_result(_):
         left[0] -= 1
         if left[0] == 0:
             for pid in pids:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
 
     return on_result
 
@@ -97,12 +97,30 @@ def test_a_search_on_two_workers_ends_as_on_one_core(tmp_path, on_one_core):
     assert again.replayed == len(on_one_core)
 
 
+def test_a_script_that_would_start_workers_in_its_workers_is_told_how_not_to(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text('from featloom.cluster import cluster\nwith cluster("local:1"):\n    pass\n')
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert ended.stderr.splitlines()[-1].endswith(
+        'Nanny failed to start; a script of your own starts them below if __name__ == "__main__":'
+    )
+
+
 def test_workers_that_are_killed_cost_time_only(on_one_core):
     with cluster("local:2") as workers:
         for some in (slice(0, 1), slice(None)):
             pids = list(workers.client.run(os.getpid).values())[some]
             history = search(evaluate, Climb(SPACE), on_result=killing(pids, after=10))
             assert results(history) == on_one_core
+
+
+def test_workers_that_hang_are_ended_and_cost_time_only(on_one_core, monkeypatch):
+    monkeypatch.setattr(featloom.cluster, "HUNG", 4.0)
+    with cluster("local:2") as workers:
+        pids = list(workers.client.run(os.getpid).values())
+        hang = killing(pids, after=10, number=signal.SIGSTOP)
+        history = search(evaluate, Climb(SPACE), on_result=hang)
+    assert results(history) == on_one_core
 
 
 def test_one_worker_of_a_scheduler_elsewhere_may_be_lost(processes, on_one_core):

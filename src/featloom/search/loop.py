@@ -263,10 +263,9 @@ class _Search:
         try:
             with self.interruption.allowed():
                 finished = next(results, None)
-        except SystemError as error:
-            # So Python reports an interruption that came while a kernel was running.
-            if isinstance(error.__cause__, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
+        except Exception:
+            # An interruption that came while a kernel ran or was compiled can look like an error.
+            self.interruption.check()
             raise
         if finished is None:
             if self.deadline is not None and time.monotonic() >= self.deadline:
@@ -379,4 +378,4 @@ class _Interruption:
 
     def check(self) -> None:
         if self._came:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt from None

@@ -3,12 +3,13 @@
 ``evaluate`` is sent to each process once, through a file that all of them map into memory, so that
 its arrays are there once; what it keeps from one candidate to the next it keeps in its process.
 Each process has one thread for numerics, and ends when the process of the loop does, or when its
-time is up.
+time is up.  One that dies or hangs costs time only, unless it happens again and again.
 """
 
 from __future__ import annotations
 
 import mmap
+import multiprocessing
 import os
 import pickle
 import shutil
@@ -18,22 +19,29 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
+from featloom.cluster import ONE_THREAD, deaf_to_ctrl_c
 from featloom.errors import InputError
+from featloom.search.heartbeats import (
+    end_the_hung,
+    expect_life,
+    home,
+    show_life_until_alone,
+)
 from featloom.search.space import Candidate, candidate_key
 from featloom.search.strategies import Result
 
 Evaluate = Callable[[Candidate], Result]
 
-_THREADS = tuple(
-    f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA", "NUMEXPR")
-)
+_AHEAD = 2  # candidates for each worker that are sent ahead, so that none waits for the next
+_IDLE = 300  # seconds after which a worker that has nothing to do ends
+_LOSSES = 3  # workers that may die one after the other with nothing finished in between
 
 
 class MapBatch(Protocol):
@@ -81,83 +89,79 @@ def processes(
 ) -> Iterator[MapBatch]:
     """Workers that each hold a copy of ``evaluate`` and have one thread for numerics.
 
-    At the deadline (of the monotonic clock) those that are at work end, whatever they are doing.
+    What a worker was doing that died or hung is done again by another.  At the deadline (of the
+    monotonic clock) those that are at work end, whatever they are doing.
     """
-    start = _one_process if n_workers == 1 else partial(_several_processes, n_workers)
+    if multiprocessing.current_process().daemon:
+        yield one_by_one(evaluate)  # such a process may have no children
+        return
     with tempfile.TemporaryDirectory(prefix="featloom-search-") as folder:
-        place_of_evaluate = _lay_out(evaluate, Path(folder) / "evaluate", deadline)
-        with start(place_of_evaluate) as evaluated:
+        layout = _lay_out(evaluate, Path(folder) / "evaluate", deadline)
 
-            def map_batch(candidates):
+        def map_batch(candidates):
+            waiting: Iterator[tuple[int, Candidate]] = enumerate(candidates)
+            losses = 0
+            while True:
+                begun: dict[int, Candidate] = {}
                 try:
-                    yield from evaluated(candidates)
+                    for finished in _evaluated(layout, n_workers, waiting, begun):
+                        losses = 0
+                        yield finished
+                    return
                 except BrokenExecutor:
                     if deadline is not None and time.monotonic() >= deadline:
                         return
-                    raise InputError(
-                        "a worker process died, perhaps for want of memory; fewer jobs may help"
-                    ) from None
+                    losses += 1
+                    if losses > _LOSSES:
+                        raise InputError(
+                            f"a worker process died, {losses} times one after the other, "
+                            "perhaps for want of memory; fewer jobs may help"
+                        ) from None
+                    waiting = chain(begun.items(), waiting)
 
-            yield map_batch
-
-
-@contextmanager
-def _several_processes(n_workers: int, place_of_evaluate: _Layout) -> Iterator[MapBatch]:
-    from joblib import Parallel, delayed, parallel_config
-
-    with (
-        parallel_config("loky", n_jobs=n_workers, inner_max_num_threads=1),
-        Parallel(return_as="generator_unordered", batch_size=1) as parallel,
-    ):
-
-        def evaluated(candidates):
-            tasks = (
-                delayed(_evaluate_in_worker)(place_of_evaluate, place, candidate)
-                for place, candidate in enumerate(candidates)
-            )
-            with _deaf_to_ctrl_c():
-                results = parallel(tasks)
-            with warnings.catch_warnings():
-                # A worker whose time is up is no news to anyone.
-                warnings.filterwarnings("ignore", message="A worker stopped")
-                yield from results
-
-        yield evaluated
+        end_the_hung()
+        yield map_batch
 
 
-@contextmanager
-def _one_process(place_of_evaluate: _Layout) -> Iterator[MapBatch]:
-    """A single worker, which joblib would not start: it takes one job to be no job for others."""
-    from joblib.externals.loky import ProcessPoolExecutor
+def _evaluated(
+    layout: _Layout,
+    n_workers: int,
+    waiting: Iterator[tuple[int, Candidate]],
+    begun: dict[int, Candidate],
+) -> Iterator[tuple[int, Result, float]]:
+    """Results as they are finished; ``begun`` has the candidates that are under way."""
+    from joblib.externals.loky import get_reusable_executor
 
-    executor = ProcessPoolExecutor(max_workers=1, env=dict.fromkeys(_THREADS, "1"))
-
-    def evaluated(candidates):
-        for place, candidate in enumerate(candidates):
-            with _deaf_to_ctrl_c():
-                future = executor.submit(_evaluate_in_worker, place_of_evaluate, place, candidate)
-            yield future.result()
-
+    # Workers stay for the next search; they are asked for anew in case that some have died.
+    pool = get_reusable_executor(
+        n_workers,
+        timeout=_IDLE,
+        env=ONE_THREAD,
+        initializer=_serve,
+        initargs=(os.getpid(), home()),
+    )
+    under_way: set[Future] = set()
     try:
-        yield evaluated
-    finally:
-        executor.shutdown(kill_workers=True)
-
-
-@contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that start meanwhile never hear Ctrl-C, which is for the loop alone to answer.
-
-    For the moment that this takes, neither does the loop's process.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        with warnings.catch_warnings():
+            # A worker whose time is up is no news to anyone.
+            warnings.filterwarnings("ignore", message="A worker stopped")
+            while True:
+                for place, candidate in islice(waiting, _AHEAD * n_workers - len(under_way)):
+                    begun[place] = candidate
+                    with deaf_to_ctrl_c():
+                        under_way.add(pool.submit(_evaluate_in_worker, layout, place, candidate))
+                if not under_way:
+                    return
+                expect_life(getattr(pool, "_processes", ()))
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                # What is finished is kept before an error ends it all.
+                for future in sorted(done, key=lambda one: one.exception() is not None):
+                    finished = future.result()
+                    del begun[finished[0]]
+                    yield finished
+    except BaseException:
+        pool.shutdown(kill_workers=True)  # whatever the others are doing, nobody waits for it
+        raise
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,6 @@ class _Layout:
 
     path: str
     spans: tuple[tuple[int, int], ...]
-    loop: int  # the process that waits for the results
     deadline: float | None
 
 
@@ -191,7 +194,7 @@ def _lay_out(evaluate: Evaluate, path: Path, deadline: float | None) -> _Layout:
             f"the data cannot be laid out for the workers in {path.parent.parent}: "
             f"{(error.strerror or str(error)).lower()}; TMPDIR may name another folder"
         ) from None
-    return _Layout(str(path), tuple(spans), os.getpid(), deadline)
+    return _Layout(str(path), tuple(spans), deadline)
 
 
 _held: dict[_Layout, Evaluate] = {}  # in a worker: the one ``evaluate`` it has
@@ -203,12 +206,13 @@ def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
     try:
         evaluate = _held.get(layout)
         if evaluate is None:
-            _watch(layout)
+            if layout.deadline is not None:
+                threading.Thread(target=_end_at_deadline, args=(layout,), daemon=True).start()
             evaluate = _loaded(layout)
             _held.clear()
             _held[layout] = evaluate
         if layout.deadline is not None and time.monotonic() >= layout.deadline:
-            _end(layout)  # the watch may have looked just before there was work
+            os._exit(1)  # the watch may have looked just before there was work
         return timed(evaluate, place, candidate)
     finally:
         _at_work.clear()
@@ -223,34 +227,25 @@ def _loaded(layout: _Layout) -> Evaluate:
     return pickle.loads(body, buffers=arrays)
 
 
-def _watch(layout: _Layout) -> None:
-    """Let a thread end this process when it is no longer wanted."""
-    if os.getpid() == layout.loop:
-        return  # where no process can be started, joblib evaluates in the loop's own
-    if not _held or layout.deadline is not None:
-        # Ctrl-C reaches every process of a terminal; the loop alone decides what it means.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=_end_with, args=(layout,), daemon=True).start()
+def _serve(loop: int, folder: str) -> None:
+    """In a worker, before anything else."""
+    # Ctrl-C reaches every process of a terminal; the loop alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(loop, folder), daemon=True).start()
 
 
-def _end_with(layout: _Layout) -> None:
-    """Leave nothing behind when the loop's process was killed: neither worker nor file.
-
-    A worker whose time is up ends too, unless it is idle or has other work by then.
-    """
-    deadline = layout.deadline
-    while os.getppid() == layout.loop:
-        left = 1.0 if deadline is None else deadline - time.monotonic()
-        if left <= 0:
-            if layout in _at_work:
-                _end(layout)
-            deadline = None
-        time.sleep(min(1.0, max(left, 0.0)))
-    for held in _held:
+def _end_with(loop: int, folder: str) -> None:
+    """Leave nothing behind when the loop's process was killed: neither worker nor file."""
+    show_life_until_alone(loop, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    for held in tuple(_held):
         shutil.rmtree(Path(held.path).parent, ignore_errors=True)
     os._exit(1)
 
 
-def _end(layout: _Layout) -> None:
-    if os.getpid() != layout.loop:
+def _end_at_deadline(layout: _Layout) -> None:
+    """A worker whose time is up ends, unless it is idle or has other work by then."""
+    assert layout.deadline is not None
+    time.sleep(max(0.0, layout.deadline - time.monotonic()))
+    if layout in _at_work:
         os._exit(1)
