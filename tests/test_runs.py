@@ -113,6 +113,26 @@ def test_a_run_without_a_result_has_not_finished(run):
         run.result()
 
 
+def test_a_result_that_was_changed_is_read_with_a_warning(run):
+    run.write_result(RESULT)
+    run.write_result(RESULT | {"seed": 7})
+    assert run.result()["seed"] == 7
+    file = run.path / "result.json"
+    file.write_text(file.read_text().replace('"rows": 26', '"rows": 27'))
+    with pytest.warns(UserWarning, match=r"result\.json: changed since it was written"):
+        assert run.result()["data"]["rows"] == 27
+
+
+def test_a_run_killed_while_its_result_is_written_is_not_called_changed(run, recwarn):
+    """The checksum is written first; the result before may still be there."""
+    run.write_result(RESULT)
+    before = (run.path / "result.json").read_bytes()
+    run.write_result(RESULT | {"seed": 7})
+    (run.path / "result.json").write_bytes(before)
+    assert run.result()["seed"] == 0
+    assert not recwarn
+
+
 def test_a_new_result_removes_the_page_of_the_old_one(run):
     run.write_result(RESULT)
     page = run.write("report.html", "<!doctype html>")

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -77,7 +79,7 @@ class Run:
             raise InputError(f"cannot make the folder {path}: {_reason(error)}") from error
         if not (path / MARK).exists():
             # Lets a run that stopped before its first result be recognised and resumed.
-            write_beside(path / MARK, f"A featloom run, schema {SCHEMA}.\n")
+            write_beside(path / MARK, _marked([]))
         return cls(path)
 
     @classmethod
@@ -94,7 +96,11 @@ class Run:
         """Check and write ``result.json``; a report of an earlier result is removed."""
         content = encode_result(result)
         _check_head(msgspec.json.decode(content), str(self.path / RESULT))
-        write_beside(self.path / RESULT, msgspec.json.format(content, indent=2) + b"\n")
+        content = msgspec.json.format(content, indent=2) + b"\n"
+        # First, and beside that of the result before: a run may be killed between the two.
+        sums = [*_sums(self.path)[-1:], _checksum(content)]
+        write_beside(self.path / MARK, _marked(sums))
+        write_beside(self.path / RESULT, content)
         try:
             (self.path / REPORT).unlink(missing_ok=True)
         except OSError as error:
@@ -111,7 +117,10 @@ class Run:
 
 
 def read_result(path: str | os.PathLike) -> dict[str, Any]:
-    """Read and check a ``result.json``, given as the file or as the folder of the run."""
+    """Read and check a ``result.json``, given as the file or as the folder of the run.
+
+    One that was changed since it was written is read with a warning.
+    """
     path = Path(path)
     file = path / RESULT if path.is_dir() else path
     try:
@@ -127,6 +136,9 @@ def read_result(path: str | os.PathLike) -> dict[str, Any]:
         fault = "too deeply nested" if isinstance(error, RecursionError) else str(error)
         raise ReadError(f"not a result: {_one_line(fault)}", file=str(file)) from error
     _check_head(result, str(file))
+    sums = _sums(file.parent) if file.name == RESULT else []
+    if sums and _checksum(content) not in sums:
+        warnings.warn(f"{file}: changed since it was written", stacklevel=2)
     return result
 
 
@@ -276,6 +288,23 @@ def progress(
     ) as bar:
         task = bar.add_task(description, total=total, best="")
         yield ProgressLine(lambda **change: bar.update(task, **change))
+
+
+def _marked(sums: list[str]) -> str:
+    """What the mark of a run says: that it is one, and the checksums of its result."""
+    return "\n".join([f"A featloom run, schema {SCHEMA}.", *sums, ""])
+
+
+def _sums(folder: Path) -> list[str]:
+    """The checksums that the result of a run may have."""
+    try:
+        return (folder / MARK).read_text(encoding="utf-8").splitlines()[1:]
+    except (OSError, ValueError):
+        return []
+
+
+def _checksum(content: bytes) -> str:
+    return f"{RESULT} {blake2b(content, digest_size=16).hexdigest()}"
 
 
 def _is_run(path: Path) -> bool:

@@ -170,6 +170,13 @@ def test_a_part_of_the_wrong_kind_is_refused_by_its_place():
         report_html({"data": {"rows": "many"}})
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_a_number_that_is_none_to_a_computer_is_refused(number):
+    with pytest.raises(InputError) as caught:
+        report_html({"timing": {"total_s": 1.0}, "data": {"rows": number}})
+    assert str(caught.value) == "the result cannot be shown: a number in it is too large"
+
+
 def test_two_metrics_get_a_chart_each():
     models = [{"name": "a", "metric": m, "value": 0.5} for m in ("F1", "accuracy", "F1")]
     drawn = figures(check_result({"models": models}))

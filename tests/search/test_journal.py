@@ -6,6 +6,8 @@ import math
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from featloom.errors import InputError
 from featloom.search import Journal, Stop, fingerprint, read_journal
+from featloom.search.journal import _chain
 
 LETTERS = {"data": fingerprint("letters"), "search": {"metric": "accuracy", "k": [1, 3]}}
 
@@ -131,7 +134,10 @@ def test_files_that_are_no_journals_are_refused(tmp_path):
     connection.close()
     for path, sentence in [
         (text, f"{text} is not a journal"),
-        (empty, f"journal {empty} is damaged: the file is empty"),
+        (
+            empty,
+            f"journal {empty} is damaged: the file is empty; without it the search begins anew",
+        ),
         (other, f"{other} is not a journal"),
         (tmp_path, f"{tmp_path} is a folder, not a journal"),
     ]:
@@ -207,6 +213,78 @@ def test_a_row_that_was_changed_is_noticed(tmp_path, tampering):
     assert one_line(error).startswith(f"journal {path} is damaged: ")
 
 
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE INDEX more ON evaluations (candidate)",
+        "CREATE TRIGGER more AFTER INSERT ON evaluations BEGIN DELETE FROM evaluations; END",
+        "ALTER TABLE evaluations ADD COLUMN more AS (zeroblob(1000000000))",
+        # Rows without end, in place of a table.
+        "DROP TABLE belongs_to; CREATE VIEW belongs_to AS WITH RECURSIVE n(k) AS (SELECT 1 UNION "
+        "ALL SELECT k FROM n) SELECT k AS data, 'x' AS search, '' AS checksum FROM n",
+    ],
+)
+def test_other_tables_than_ours_are_refused_before_they_are_read(tmp_path, statements):
+    path = tmp_path / "a.journal"
+    fill(path, 3)
+    connection = sqlite3.connect(path)
+    connection.executescript(statements)
+    connection.close()
+    for read in (read_journal, lambda path: Journal(path, **LETTERS)):
+        with pytest.raises(InputError) as error:
+            read(path)
+        words = f"journal {path} is damaged: its tables are not those of a journal"
+        assert one_line(error).startswith(words)
+
+
+def forge(path, statement, *values):
+    """Change a journal, and set its checksums right."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(statement, values)
+    connection.text_factory = lambda content: content.decode(errors="replace")
+    before = ""
+    for table in ("belongs_to", "evaluations", "stops"):
+        for number, *row, _ in connection.execute(f"SELECT rowid, * FROM {table}").fetchall():
+            before = _chain("stop" if table == "stops" else before, row)
+            connection.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (before, number))
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "words"),
+    [
+        ("UPDATE evaluations SET result = ? WHERE number = 2", "{", "evaluation 2 is no JSON"),
+        ("UPDATE evaluations SET result = ?", "[" * 10_000, "evaluation 1 is no JSON"),
+        ("UPDATE evaluations SET candidate = ? WHERE number = 1", "3", "names no candidate"),
+        ("UPDATE evaluations SET candidate = ?", '{"k":1}', "evaluation 2 is of another kind, or"),
+        ("UPDATE evaluations SET candidate = ?", b"{}", "evaluation 1 is of another kind"),
+        ("UPDATE evaluations SET seconds = ?", "long", "evaluation 1 is of another kind"),
+        ("UPDATE evaluations SET result = CAST(? AS TEXT)", b"\xff", "ecode to UTF-8"),
+        ("UPDATE stops SET reason = ?", b"x", "a record of where it stopped is of another kind"),
+        ("UPDATE belongs_to SET data = ?", b"x", "what it belongs to is no text"),
+        ("UPDATE belongs_to SET search = ?", "{", "the description of the search is no JSON"),
+    ],
+)
+def test_a_forged_row_is_refused_though_its_checksum_is_right(tmp_path, statement, value, words):
+    path = tmp_path / "a.journal"
+    fill(path, 3)
+    forge(path, statement, value)
+    with pytest.raises(InputError) as error:
+        Journal(path, **LETTERS)
+    assert one_line(error).startswith(f"journal {path} is damaged: ")
+    assert words in one_line(error)
+
+
+def test_a_score_too_large_for_a_number_is_told(tmp_path):
+    path = tmp_path / "a.journal"
+    fill(path, 3)
+    forge(path, "UPDATE evaluations SET result = ? WHERE number = 1", "1" + "0" * 400)
+    (evaluation, *_), _ = read_journal(path)
+    with pytest.raises(InputError, match="a score that is too large for a number"):
+        _ = evaluation.score
+
+
 def test_a_journal_is_open_once(tmp_path):
     path = tmp_path / "a.journal"
     with Journal(path, **LETTERS), pytest.raises(InputError) as error:
@@ -230,3 +308,28 @@ def test_a_fingerprint_does_not_depend_on_the_order_of_memory():
     assert fingerprint(codes) == fingerprint(np.asfortranarray(codes))
     assert fingerprint(codes) != fingerprint(codes.reshape(4, 3))
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
+
+
+FULL = """
+import resource, signal, sys
+from featloom.search import Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+with Journal(sys.argv[1], data="d", search={"m": "x" * 3000}) as journal:
+    for k in range(40):
+        journal.append({"k": k}, {"score": 1.0, "why": "y" * 500}, seconds=0.1, elapsed=0.1)
+        print(k, flush=True)
+"""
+
+
+@pytest.mark.parametrize("room", [1_000, 5_000, 9_000, 14_000, 18_000, 22_000, 60_000])
+def test_a_journal_for_which_there_is_no_room_is_told_of_and_never_damaged(tmp_path, room):
+    """A limit on the size of files stands in for a full disk."""
+    pytest.importorskip("resource", reason="this system has no such limits")
+    path = tmp_path / "a.journal"
+    command = [sys.executable, "-c", FULL, str(path), str(room)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert f"journal {path} cannot be written: " in ended.stderr
+    with Journal(path, data="d", search={"m": "x" * 3000}) as journal:
+        assert len(journal) >= len(ended.stdout.splitlines())

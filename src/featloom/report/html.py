@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from featloom.errors import InputError
-from featloom.report import check_result
+from featloom.report import Result, check_result
 from featloom.report.discover_figures import discover_figures
 from featloom.report.figures import figures
 from featloom.report.summarize import summarize
@@ -32,7 +32,13 @@ ASSETS = Path(__file__).parent / "assets"
 
 def report_html(result: dict[str, Any]) -> str:
     """The page of a result, from the dict that ``result.json`` holds."""
-    checked = check_result(result)
+    try:
+        return _page(check_result(result))
+    except OverflowError:
+        raise InputError("the result cannot be shown: a number in it is too large") from None
+
+
+def _page(checked: Result) -> str:
     with _report_packages():
         drawn = [*figures(checked), *template_figures(checked.template_search)]
         drawn += [*tree_figures(checked.trees), *transfer_figures(checked.transfer)]

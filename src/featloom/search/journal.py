@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -237,9 +238,9 @@ def _sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except _Damaged as damage:
-        raise InputError(f"journal {path} is damaged: {damage}") from None
+        raise _damaged(path, damage) from None
     except UnicodeDecodeError:
-        raise InputError(f"journal {path} is damaged: a text in it cannot be read") from None
+        raise _damaged(path, "a text in it cannot be read") from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
@@ -252,7 +253,11 @@ def _sentences(path: Path) -> Iterator[None]:
         if primary == sqlite3.SQLITE_CANTOPEN:
             raise InputError(f"journal {path} cannot be opened: {error}") from None
         told = " ".join(str(error).split())  # SQLite quotes what it cannot read, lines and all
-        raise InputError(f"journal {path} is damaged: {told}") from None
+        raise _damaged(path, told) from None
+
+
+def _damaged(path: Path, how: object) -> InputError:
+    return InputError(f"journal {path} is damaged: {how}; without it the search begins anew")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -277,7 +282,8 @@ def _create(path: Path, data: str, description: str) -> None:
             beside.touch()
             connection = _connect(beside)
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                # Written in SQLite's older way, by which a full disk is told of here; with a log,
+                # it would be met when the log is closed, and nobody would hear of it.
                 connection.executescript(
                     f"BEGIN; {_TABLES} PRAGMA application_id = {APPLICATION};"
                     f"PRAGMA user_version = {SCHEMA}; COMMIT;"
@@ -285,6 +291,7 @@ def _create(path: Path, data: str, description: str) -> None:
                 connection.execute(
                     "INSERT INTO belongs_to VALUES (?, ?, ?)", (data, description, checksum)
                 )
+                connection.execute("PRAGMA journal_mode = WAL")
             finally:
                 connection.close()
             try:
@@ -324,6 +331,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, str, str, str]:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("COMMIT")
+            _check_tables(connection)
             for (finding,) in connection.execute("PRAGMA quick_check(1)"):
                 if finding != "ok":
                     raise _Damaged(
@@ -332,11 +340,26 @@ def _open(path: Path) -> tuple[sqlite3.Connection, str, str, str]:
             rows = connection.execute("SELECT data, search, checksum FROM belongs_to").fetchall()
             if len(rows) != 1 or _chain("", rows[0][:2]) != rows[0][2]:
                 raise _Damaged("what it belongs to fails its checksum")
+            if tuple(map(type, rows[0])) != (str, str, str):
+                raise _Damaged("what it belongs to is no text")
+            _decoded(rows[0][1], "the description of the search")
             return connection, *rows[0]
     except BaseException:
         if connection is not None:
             connection.close()
         raise
+
+
+def _check_tables(connection: sqlite3.Connection) -> None:
+    """Refuse a file with other tables than ours: views and triggers would run what they hold."""
+    found = [str(text) for (text,) in connection.execute("SELECT sql FROM sqlite_master")]
+    if sorted(map(_bare, found)) != sorted(map(_bare, _TABLES.split(";")[:-1])):
+        raise _Damaged("its tables are not those of a journal")
+
+
+def _bare(statement: str) -> str:
+    """A statement without what does not matter: comments and blanks."""
+    return re.sub(r"--.*|\s", "", statement)
 
 
 def _evaluations(
@@ -353,7 +376,13 @@ def _evaluations(
         number, key, text, seconds, elapsed, _ = row
         if number != expected or found != checksum:
             raise _Damaged(f"evaluation {expected} fails its checksum")
-        evaluations[key] = Evaluation(json.loads(key), json.loads(text), seconds, elapsed)
+        what = f"evaluation {expected}"
+        if tuple(map(type, row)) != (int, str, str, float, float, float) or key in evaluations:
+            raise _Damaged(f"{what} is of another kind, or there twice")
+        candidate, result = _decoded(key, what), _decoded(text, what)
+        if not isinstance(candidate, dict):
+            raise _Damaged(f"{what} names no candidate")
+        evaluations[key] = Evaluation(candidate, result, seconds, elapsed)
     return evaluations, checksum
 
 
@@ -362,7 +391,17 @@ def _stops(connection: sqlite3.Connection) -> list[Stop]:
     rows = connection.execute(query).fetchall()
     if any(_chain("stop", row) != found for *row, found in rows):
         raise _Damaged("a record of where it stopped fails its checksum")
+    if any(tuple(map(type, row[:3])) != (int, str, float) for row in rows):
+        raise _Damaged("a record of where it stopped is of another kind")
     return [Stop(*row[:2]) for row in rows]
+
+
+def _decoded(text: str, what: str) -> Any:
+    """The value of a JSON text; the checksum may be right and the text wrong all the same."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise _Damaged(f"{what} is no JSON") from None
 
 
 def _chain(before: str, row: Iterable[Any]) -> str:

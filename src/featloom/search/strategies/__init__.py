@@ -60,9 +60,13 @@ def score_of(result: Result) -> float:
     score = result.get("score") if isinstance(result, Mapping) else result
     if isinstance(score, bool) or not isinstance(score, (int, float)):
         raise InputError(f"an evaluation gave {result!r}, which has no score")
+    try:
+        score = float(score)
+    except OverflowError:
+        raise InputError("an evaluation gave a score that is too large for a number") from None
     if math.isnan(score):
         raise InputError("an evaluation gave the score nan")
-    return float(score)
+    return score
 
 
 class RoundByRound(ABC):
