@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from featloom.errors import InputError, ReadError
-from featloom.formats.models import load_model, pack_strings, save_model, unpack_strings
+from featloom.formats.models import (
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 
 WEIGHTS = np.array([0.5, 0.25, 0.125])
 CODES = np.asfortranarray(np.arange(600, dtype=np.int32).reshape(200, 3) % 7)
@@ -174,6 +180,7 @@ def test_tuples_come_back_as_lists(scratch):
     [
         ({"k": float("nan")}, "the description has no place in JSON: Out of range"),
         ({"k": np.arange(3)}, "the description has no place in JSON: .*ndarray"),
+        ({"k": "\ud800"}, "the description has no place in JSON"),
         ({"k": {1: "a"}}, "the description has no place in JSON: a key is not a string"),
         ({"k": "a" * 2**24}, "the description is too long; long lists belong in arrays"),
     ],
@@ -285,6 +292,38 @@ def test_a_large_array_in_a_small_file_is_refused_before_it_is_unpacked(scratch)
     huge = [("model.json", header(shape=[2**40])), ("weights.npy", npy(WEIGHTS))]
     words = "the model takes 8,796,093,022,208 bytes; at most 8,589,934,592 are read"
     assert refusal(scratch, sealed(huge)) == words
+
+
+@pytest.mark.parametrize(
+    "description",
+    ['{"k":NaN}', '{"k":1e999}', '{"k":"\\ud800"}', '{"k":' + "[" * 10_000 + "]" * 10_000 + "}"],
+)
+def test_a_description_that_only_looks_like_json_is_refused(scratch, description):
+    head = header().replace('"description": {}', f'"description": {description}')
+    members = [("model.json", head), ("weights.npy", npy(WEIGHTS))]
+    assert refusal(scratch, sealed(members)) == "the model is damaged"
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../weights.npy", "weights.npy/", "model.json"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_member_that_no_model_has_is_refused(scratch, name):
+    members = [("model.json", header()), ("weights.npy", npy(WEIGHTS)), (name, header())]
+    assert refusal(scratch, sealed(members)).startswith("the model is damaged: ")
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (OverflowError(), "the model is damaged: its parts do not fit"),
+        (RecursionError(), "the model is damaged: its parts do not fit"),
+        (InputError("two\nlines"), "the model is damaged: its parts do not fit"),
+        (MemoryError(), "cannot be read: there is not enough memory"),
+    ],
+)
+def test_parts_that_do_not_fit_are_told_in_one_line(fault, words):
+    with pytest.raises(ReadError) as told, fitting_parts("letters.model"):
+        raise fault
+    assert str(told.value) == f"letters.model: {words}"
 
 
 def test_the_limit_can_be_set(saved, scratch):

@@ -193,6 +193,7 @@ def test_more_can_be_learned_after_loading(prior, tmp_path):
         (lambda c: c["features"]["tp_rare"].update(selected_in=["verb1"]), "no candidate"),
         (lambda c: c["tasks"].remove("verb1"), "a task that is not in the list"),
         (lambda c: c.pop("tasks"), "not a relevance prior"),
+        (lambda c: c.update({"two\nlines": 1}), "unknown field `two lines`"),
     ],
 )
 def test_a_file_that_does_not_hold_together_is_refused(prior, tmp_path, change, words):
@@ -204,6 +205,7 @@ def test_a_file_that_does_not_hold_together_is_refused(prior, tmp_path, change, 
     with pytest.raises(ReadError, match=words) as caught:
         RelevancePrior.load(path)
     assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_faults_are_told_in_one_line(prior, tmp_path):

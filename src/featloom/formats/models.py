@@ -19,7 +19,8 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import metadata
@@ -180,6 +181,24 @@ def load_model(
         raise ReadError("the model is damaged", file=file) from None
 
 
+@contextmanager
+def fitting_parts(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make a learner of a model inside: parts that do not fit are told in one line.
+
+    The checksums were right, so such a model was written by no version of ours, or was forged.
+    """
+    file = os.fspath(path)
+    try:
+        yield
+    except MemoryError:
+        raise ReadError("cannot be read: there is not enough memory", file=file) from None
+    except (
+        InputError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+        ValueError,
+    ):  # fmt: skip
+        raise ReadError("the model is damaged: its parts do not fit", file=file) from None
+
+
 def pack_strings(strings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Strings as arrays: their UTF-8 bytes one after the other, and where each begins.
 
@@ -259,8 +278,9 @@ def _digest(content: np.ndarray) -> str:
 def _json(header: dict[str, Any]) -> bytes:
     try:
         text = json.dumps(header, allow_nan=False, separators=(",", ":"))
-        comes_back = json.loads(text)["description"] == _with_lists(header["description"])
-    except (TypeError, ValueError, RecursionError) as error:
+        decoded = msgspec.json.decode(text)["description"]
+        comes_back = decoded == _with_lists(header["description"])
+    except (TypeError, ValueError, RecursionError, msgspec.DecodeError) as error:
         words = " ".join(str(error).split())
         raise InputError(f"the description has no place in JSON: {words}") from None
     if not comes_back:
@@ -339,7 +359,7 @@ def _load(archive: zipfile.ZipFile, file: str, kind: str | None, most_bytes: int
 def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Header:
     if member.file_size > _LARGEST_HEADER:
         raise ReadError("the model is damaged: its header is too long", file=file)
-    content = json.loads(archive.read(member))
+    content = msgspec.json.decode(archive.read(member))  # NaN and half letters are no JSON to it
     schema = content.get("schema") if isinstance(content, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         message = f"schema {schema} is of a newer featloom; this one reads up to {SCHEMA}"

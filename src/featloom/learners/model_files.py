@@ -14,8 +14,15 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
-from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.errors import InputError
+from featloom.formats.models import (
+    Model,
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 from featloom.learners.inputs import TableReader
 from featloom.learners.memory import MemoryClassifier
 
@@ -65,13 +72,8 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
 def load_memory(path: str | os.PathLike[str]) -> MemoryClassifier:
     """Read and check what ``save_memory`` wrote; a file of another kind is refused."""
     model = load_model(path, kind=KIND)
-    try:
+    with fitting_parts(path):
         return _restored(model)
-    # The checksum was right, so this was written by no version of ours, or was forged.
-    except (InputError, AttributeError, LookupError, TypeError, ValueError):
-        raise ReadError(
-            "the model is damaged: its parts do not fit", file=os.fspath(path)
-        ) from None
 
 
 def _restored(model: Model) -> MemoryClassifier:

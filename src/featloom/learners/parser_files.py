@@ -16,9 +16,16 @@ import numpy as np
 
 from featloom.data.columns import column_maker
 from featloom.data.edges import EdgeColumn, EdgeReader
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.features.template import Template
-from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.formats.models import (
+    Model,
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates, Pilot, RelationModel
 from featloom.learners.parser import DependencyParser
 
@@ -86,13 +93,8 @@ def save_parser(parser: DependencyParser, path: str | os.PathLike[str]) -> None:
 def load_parser(path: str | os.PathLike[str]) -> DependencyParser:
     """Read and check what ``save_parser`` wrote; a file of another kind is refused."""
     model = load_model(path, kind=KIND)
-    try:
+    with fitting_parts(path):
         return _restored(model)
-    # The checksum was right, so this was written by no version of ours, or was forged.
-    except (InputError, AttributeError, LookupError, TypeError, ValueError, OverflowError):
-        raise ReadError(
-            "the model is damaged: its parts do not fit", file=os.fspath(path)
-        ) from None
 
 
 def _restored(model: Model) -> DependencyParser:

@@ -24,11 +24,18 @@ from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.features.feature import Feature
 from featloom.features.feature_list import FeatureList
 from featloom.features.plan import FeaturePlan
-from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.formats.models import (
+    Model,
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 from featloom.learners.reasons import Reasons, strongest
 
 KIND = "linear"
@@ -211,13 +218,8 @@ class PlanModel:
     def load(cls, path: str | os.PathLike[str]) -> PlanModel:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
         model = load_model(path, kind=KIND)
-        try:
+        with fitting_parts(path):
             return _restored(model)
-        # The checksum was right, so this was written by no version of ours, or was forged.
-        except (InputError, AttributeError, LookupError, TypeError, ValueError, OverflowError):
-            raise ReadError(
-                "the model is damaged: its parts do not fit", file=os.fspath(path)
-            ) from None
 
     def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
         indptr, indices = self.features.rows(data)

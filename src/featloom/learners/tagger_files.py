@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.features.expansion import TemplateExpansion
 from featloom.features.plan import FeaturePlan
-from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.formats.models import (
+    Model,
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 from featloom.learners.tagger import SequenceTagger
 
 KIND = "tagger"
@@ -84,13 +91,8 @@ def save_tagger(
 def load_tagger(path: str | os.PathLike[str]) -> SequenceTagger:
     """Read and check what ``save_tagger`` wrote; a file of another kind is refused."""
     model = load_model(path, kind=KIND)
-    try:
+    with fitting_parts(path):
         return _restored(model)
-    # The checksum was right, so this was written by no version of ours, or was forged.
-    except (InputError, AttributeError, LookupError, TypeError, ValueError):
-        raise ReadError(
-            "the model is damaged: its parts do not fit", file=os.fspath(path)
-        ) from None
 
 
 def _restored(model: Model) -> SequenceTagger:

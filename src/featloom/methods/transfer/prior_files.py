@@ -148,7 +148,8 @@ def _decoded(text: bytes, path: str | os.PathLike) -> _File:
     try:
         content = msgspec.json.decode(text, type=_File)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ReadError(f"not a relevance prior: {error}", file=str(path)) from None
+        told = " ".join(str(error).split())  # names of the file are in it, lines and all
+        raise ReadError(f"not a relevance prior: {told}", file=str(path)) from None
     if content.format != FORMAT:
         raise ReadError(f"format is {content.format!r}, not {FORMAT!r}", file=str(path))
     if content.version != VERSION:

@@ -23,9 +23,16 @@ from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
-from featloom.formats.models import Model, load_model, pack_strings, save_model, unpack_strings
+from featloom.formats.models import (
+    Model,
+    fitting_parts,
+    load_model,
+    pack_strings,
+    save_model,
+    unpack_strings,
+)
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.prior_files import prior_of, prior_text
 from featloom.methods.transfer.relevance import RelevancePrior
@@ -232,13 +239,8 @@ class TaskModels:
     def load(cls, path: str | os.PathLike[str]) -> TaskModels:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
         model = load_model(path, kind=KIND)
-        try:
+        with fitting_parts(path):
             return _restored(model)
-        # The checksum was right, so this was written by no version of ours, or was forged.
-        except (InputError, AttributeError, LookupError, TypeError, ValueError, OverflowError):
-            raise ReadError(
-                "the model is damaged: its parts do not fit", file=os.fspath(path)
-            ) from None
 
     def checked(self) -> TaskModels:
         """The same, without features that say nothing; parts that do not fit are refused."""
