@@ -149,6 +149,15 @@ def test_what_cannot_be_opened_is_one_clear_error(tmp_path):
         lines_of("a\0b")
 
 
+def test_a_file_without_line_ends_is_not_read_to_its_end(tmp_path):
+    path = tmp_path / "bomb.txt.xz"
+    path.write_bytes(lzma.compress(b"ok\n" + b"a" * 2**23))
+    skipped = []
+    with pytest.raises(ReadError, match=r"xz:2: line longer than 64,000 bytes; this is no text"):
+        lines_of(path, longest=1000, on_bad_line=skipped.append)
+    assert [str(error) for error in skipped] == [f"{path}:2: line longer than 1,000 bytes"]
+
+
 def test_damaged_compression_is_one_clear_error(tmp_path):
     whole = lzma.compress(b"a line\n" * 1000)
     (tmp_path / "cut.xz").write_bytes(whole[: len(whole) // 2])

@@ -35,6 +35,13 @@ def write(tmp_path):
     return write
 
 
+def test_a_line_of_more_columns_than_are_read_is_refused(write):
+    path = write("a " * 2**20 + "O\n")
+    with pytest.raises(ReadError) as caught:
+        read_conll(path)
+    assert str(caught.value) == f"{path}: 1,048,577 columns; at most 1,048,576 are read"
+
+
 def words_of(table, column="word"):
     bounds = table.sequence_bounds
     words = [table.value(column, row) for row in range(len(table))]

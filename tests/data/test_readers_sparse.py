@@ -99,11 +99,16 @@ def test_faults_name_line_and_character(write, line, words):
         assert len(read_svmlight(path, on_bad_row="skip")) == 3
 
 
+def test_a_feature_that_appears_twice_in_a_long_row_is_found_at_once(write):
+    features = " ".join(f"{j}:1" for j in [*range(1, 300_000), 299_999])
+    fails(write(f"1 {features}\n-1 1:1\n"), ":1: feature 299999 appears twice")
+
+
 def test_files_that_hold_no_data_set(write):
     fails(write("# nothing\n"), ": no rows")
     fails(write("1 1:1\n1 2:1\n"), ": one class only in column 'class': '1'; two are needed")
     assert read_svmlight(write("1 1:1\n1 2:1\n"), require_labels=False).shape == (2, 2)
-    words = ": feature number 999,999,999; without names there can be 16,777,216 features"
+    words = ": feature number 999,999,999; without names there can be 8,388,608 features"
     fails(write("1 999999999:1\n-1 1:1\n"), words)
 
 
@@ -230,4 +235,34 @@ def test_an_array_that_claims_more_than_it_has_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("indptr.npy", stored.getvalue() + b"\0" * 16)
     with pytest.raises(ReadError, match="array 'indptr' is cut short or damaged"):
+        load_arrays(path)
+
+
+def archive_of(path, members):
+    """An archive whose arrays are as large as they claim, of a type and shape of one's choice."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, kind, shape, content in members:
+            stored = io.BytesIO()
+            header = {"descr": kind, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stored, header)
+            archive.writestr(f"{name}.npy", stored.getvalue() + content)
+
+
+def test_many_zeros_in_a_small_file_are_refused_before_they_are_unpacked(tmp_path):
+    path = tmp_path / "bomb.npz"
+    zeros = bytes(2**22)
+    archive_of(path, [(f"a{j}", "<i4", (2**20,), zeros) for j in range(3)])
+    assert path.stat().st_size < 2**15
+    with pytest.raises(ReadError, match=r"take 12,583,\d+ bytes; at most 12,000,000 are read"):
+        load_arrays(path, most_bytes=12_000_000)
+    assert len(load_arrays(path)) == 3
+
+
+@pytest.mark.parametrize("kind", ["<U0", "|S0", "|V0", "<M8[s]"])
+def test_arrays_of_neither_numbers_nor_text_are_refused(tmp_path, kind):
+    path = tmp_path / "odd.npz"
+    # Nothing at all can be written a million million times in no bytes.
+    many = (1,) if kind == "<M8[s]" else (10**12,)
+    archive_of(path, [("y", kind, many, bytes(8) if kind == "<M8[s]" else b"")])
+    with pytest.raises(ReadError, match="array 'y' holds neither numbers nor text"):
         load_arrays(path)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.lines import read_lines
 from featloom.data.readers.sentences import Sentences
-from featloom.data.readers.separated import wrong_width
+from featloom.data.readers.separated import check_width, wrong_width
 from featloom.data.readers.tables import check_names, position
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
@@ -125,6 +125,7 @@ class _Layout:
         file: str,
     ):
         if columns is None:
+            check_width(width, file=file)
             features = [f"f{j}" for j in range(1, width)]
             columns = USUAL_COLUMNS.get(width, (*features, "label"))
         self.width = len(columns)

@@ -19,6 +19,7 @@ from typing import IO, cast
 from featloom.errors import ReadError
 
 LONGEST_LINE = 16 * 2**20
+_NO_LINE = 64  # times the longest line: so much without a line end is no text, whoever skips lines
 _BLOCK = 2**20
 _XZ, _GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -39,7 +40,8 @@ def read_lines(
     path : file to read; compressed files are known by their first bytes.
     longest : a line of more bytes is refused, before it is read to its end.
     on_bad_line : called with the fault of a line that cannot be used, which is then left out;
-        without it the fault is raised.
+        without it the fault is raised.  A file that goes on and on without a line end, as a small
+        compressed one can, is refused all the same.
 
     Examples
     --------
@@ -132,6 +134,9 @@ def _whole_lines(
             pending.clear()
             message = f"line longer than {_size_in_words(longest)}"
             _report(ReadError(message, file=name, line=number), on_bad_line)
+        if size > _NO_LINE * longest:
+            message = f"line longer than {_size_in_words(_NO_LINE * longest)}; this is no text"
+            raise ReadError(message, file=name, line=number)
         if first_end < 0:
             if not too_long:
                 pending.append(chunk)
@@ -218,4 +223,4 @@ def _report(error: ReadError, on_bad_line: OnBadLine | None) -> None:
 
 
 def _size_in_words(size: int) -> str:
-    return f"{size // 2**20} MiB" if size >= 2**20 else f"{size:,} bytes"
+    return f"{size // 2**20:,} MiB" if size >= 2**20 else f"{size:,} bytes"

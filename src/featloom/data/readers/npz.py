@@ -21,6 +21,7 @@ from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import open_bytes, read_lines
 from featloom.data.readers.svmlight import MOST_FEATURES, read_names
 from featloom.errors import InputError, ReadError
+from featloom.formats.models import MOST_BYTES
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -122,20 +123,27 @@ def read_matrix_folder(
     return read_sparse(folder / "X.npz", require_labels=require_labels, **fields)
 
 
-def load_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+def load_arrays(
+    path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES
+) -> dict[str, np.ndarray]:
     """All arrays of an ``.npz`` archive.
 
-    Nothing in it is run, and an array that claims to be larger than its data is refused before
-    memory is set aside for it.
+    Nothing in it is run.  An array that claims to be larger than its data is refused before memory
+    is set aside for it, and so are arrays that take more than ``most_bytes`` together: packed zeros
+    become a thousand times as many.
     """
     file = os.fspath(path)
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     with ExitStack() as stack:
         stream = open_bytes(file, stack)
         if not stream.peek(1):  # type: ignore[attr-defined]
             raise ReadError("the file is empty", file=file)
         try:
             archive = stack.enter_context(zipfile.ZipFile(stream))
+            unpacked = sum(member.file_size for member in archive.infolist())
+            if unpacked > most_bytes:
+                message = f"the arrays take {unpacked:,} bytes; at most {most_bytes:,} are read"
+                raise ReadError(message, file=file)
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
                 _check_header(archive, member, file, name)
@@ -143,6 +151,8 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
                     arrays[name] = np.lib.format.read_array(stored, allow_pickle=False)
         except ReadError:
             raise
+        except MemoryError:
+            raise ReadError("cannot be read: there is not enough memory", file=file) from None
         # Damaged archives fail in the decoders of zip, deflate and npy in a dozen ways.
         except Exception:
             message = "this is not an .npz archive, or it is damaged"
@@ -160,6 +170,8 @@ def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str, 
         if dtype.hasobject:
             message = f"array {name!r} holds Python objects, which are never loaded"
             raise ReadError(message, file=file)
+        if dtype.kind not in "biufcSU" or not dtype.itemsize:
+            raise ReadError(f"array {name!r} holds neither numbers nor text", file=file)
         claimed = dtype.itemsize
         for size in shape:
             claimed *= int(size)

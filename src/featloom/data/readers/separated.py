@@ -24,6 +24,7 @@ from featloom.errors import InputError, ReadError
 
 QUOTE = '"'
 BLANKS = None  # as a separator: any run of spaces and tabs
+MOST_COLUMNS = 2**20
 _ROWS_IN_A_BATCH = 20_000
 
 
@@ -62,6 +63,8 @@ def read_batches(
         separators than tabs, the careful reading for tabs).
     bad_rows : told of rows with another number of cells.
     expected : number of cells in a row; where None, as many as the first row has.
+
+    More than ``MOST_COLUMNS`` are refused: a line of nothing but commas would take gigabytes.
     """
     if quote not in (None, QUOTE, "auto"):
         raise InputError(f"quote is {quote!r}; it must be None, 'auto' or '\"'")
@@ -97,6 +100,7 @@ def _split_block(
     in_order = len(counts) == 1 and "\r" not in text and "" not in lines
     if in_order and counts <= {expected - 1 if expected else min(counts)}:
         width = min(counts) + 1
+        check_width(width, file=bad_rows.file, line=first)
         cells = text.replace("\n", separator).split(separator)
         columns = [cells[j::width] for j in range(width)]
         return Batch(range(first, first + len(lines)), columns)
@@ -111,7 +115,9 @@ def _split_block(
             bad_rows.add("carriage return inside a line", line=number, column=place)
             continue
         row = line.split(separator)
-        expected = expected or len(row)
+        if not expected:
+            expected = len(row)
+            check_width(expected, file=bad_rows.file, line=number)
         if len(row) != expected:
             bad_rows.add(wrong_width(len(row), expected), line=number)
             continue
@@ -162,7 +168,9 @@ def _checked_records(
             continue
         if not row or (len(row) == 1 and expected != 1 and not row[0].strip()):
             continue
-        expected = expected or len(row)
+        if not expected:
+            expected = len(row)
+            check_width(expected, file=bad_rows.file, line=source.start)
         if len(row) != expected:
             bad_rows.add(wrong_width(len(row), expected), line=source.start)
             continue
@@ -195,6 +203,13 @@ class _LineSource:
 
     def __iter__(self) -> Iterator[str]:
         return self._lines
+
+
+def check_width(found: int, *, file: str, line: int | None = None) -> None:
+    """Refuse more columns than memory is meant for."""
+    if found > MOST_COLUMNS:
+        message = f"{found:,} columns; at most {MOST_COLUMNS:,} are read"
+        raise ReadError(message, file=file, line=line)
 
 
 def wrong_width(found: int, expected: int) -> str:

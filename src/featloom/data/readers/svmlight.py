@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from featloom.errors import InputError, ReadError
 if TYPE_CHECKING:
     from featloom.data.matrix import FeatureMatrix
 
-MOST_FEATURES = 2**24
+MOST_FEATURES = 2**23
 
 
 def read_svmlight(
@@ -150,7 +151,7 @@ def _parse(line: str) -> tuple[str, str | None, list[int]] | None:
         if value == "1" or _is_one(value, feature, place):
             features.append(int(feature))
     if len(set(features)) != len(features):
-        twice = next(f for k, f in enumerate(features) if f in features[:k])
+        twice = next(feature for feature, n in Counter(features).items() if n > 1)
         raise _Fault(f"feature {twice} appears twice")
     return label, group, features
 
