@@ -27,11 +27,10 @@ from featloom.data.blocks import (
     without_rows,
 )
 from featloom.data.encoding import encode
-from featloom.data.frames import text_of
 from featloom.data.hashing import HashedNames, HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.bad_rows import CHOICES, warn_caller
-from featloom.data.readers.parquet import column_names, guarded
+from featloom.data.readers.parquet import ParquetFile, guarded, open_parquet, text_of_column
 from featloom.data.readers.tables import MISSING, Layout
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
@@ -104,12 +103,13 @@ def read_blocks(
     if on_bad_row not in CHOICES:
         raise InputError(f"on_bad_row is {on_bad_row!r}; it must be 'raise' or 'skip'")
     size = memory_size(memory)
-    names = column_names(files[0])
+    first = open_parquet(files[0])
+    names = first.columns
     layout = Layout(names, target, columns, None, files[0], require_labels=True)
     assert layout.target is not None
     features = tuple(names[j] for j in layout.features)
     source = _Source(features, names[layout.target], tuple(missing), on_bad_row == "skip")
-    spans = _spans(files, source, rows_of_block(len(features), room_in(size)))
+    spans = _spans(files, first, source, rows_of_block(len(features), room_in(size)))
     how = _FirstPass(source, None if hashed is None else HashedValues(hashed), room_in(size))
     seen = reduced(_look_run, how, spans, how.joined)
     return how.blocks(seen, spans, memory=size, sample_rows=sample_rows, path=os.fspath(path))
@@ -205,24 +205,23 @@ class _Source:
         # Quoted, since a name may look like a pattern.
         lazy = rows.select(pl.col([name]) for name in wanted)
         frame = guarded(span.file, lazy.collect)
-        classes = self._text(frame[self.target])
+        classes = self._text(frame[self.target], span.file)
         unknown = classes.is_null()
         n_bad = int(unknown.sum())
         if n_bad and not self.skips:
             row = span.first + int(unknown.arg_max() or 0)
-            place = column_names(span.file).index(self.target) + 1
+            place = open_parquet(span.file).columns.index(self.target) + 1
             message = f"no label in column {self.target!r}"
             raise ReadError(message, file=span.file, line=row + 1, column=place)
         if n_bad:
             frame, classes = frame.filter(~unknown), classes.filter(~unknown)
-        return [self._text(frame[name]) for name in self.features], classes, n_bad
+        return [self._text(frame[name], span.file) for name in self.features], classes, n_bad
 
-    def _text(self, series: pl.Series) -> pl.Series:
+    def _text(self, series: pl.Series, file: str) -> pl.Series:
         import polars as pl
 
-        if series.dtype.is_integer() or isinstance(series.dtype, pl.Categorical | pl.Enum):
-            series = series.cast(pl.String)  # the same text, without a Python object a cell
-        return pl.Series(text_of(series, series.name, self.missing), dtype=pl.String)
+        text = guarded(file, lambda: text_of_column(series, self.missing))
+        return pl.Series(text, dtype=pl.String)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,21 +315,19 @@ def _look_run(how: _FirstPass, spans: Sequence[Span]) -> _Seen:
     return seen
 
 
-def _spans(files: list[str], source: _Source, rows: int) -> list[Span]:
+def _spans(files: list[str], first: ParquetFile, source: _Source, rows: int) -> list[Span]:
     """All rows of all files in parts of so many rows; a file without a column is refused."""
-    import polars as pl
-
-    spans = []
-    for file in files:
-        names = column_names(file)
-        for wanted in (*source.features, source.target):
-            if wanted not in names:
-                raise ReadError(f"no column {wanted!r}, which {files[0]} has", file=file)
-        lazy = pl.scan_parquet(file, glob=False).select(pl.len())
-        n_rows = int(guarded(file, lazy.collect).item())
-        parts = -(-n_rows // rows)
-        cuts = [n_rows * part // parts for part in range(parts + 1)] if parts else [0]
-        spans += [Span(file, a, b - a) for a, b in pairwise(cuts)]
+    spans, needed = [], (*source.features, source.target)
+    for name in files:
+        file = first if name == files[0] else open_parquet(name)
+        for wanted in needed:
+            if wanted not in file.columns:
+                raise ReadError(f"no column {wanted!r}, which {files[0]} has", file=name)
+        parts = -(-file.rows // rows)
+        cuts = [file.rows * part // parts for part in range(parts + 1)] if parts else [0]
+        found = [(a, b - a) for a, b in pairwise(cuts)]
+        file.check(needed, found)
+        spans += [Span(name, *span) for span in found]
     if not spans:
         raise ReadError("no rows", file=files[0])
     return spans

@@ -105,11 +105,11 @@ def size_of_text(path: str | os.PathLike[str]) -> int:
     """Bytes of a file's text; a guess where it is packed."""
     name = os.fspath(path)
     if name.lower().endswith((".parquet", ".pq")):
-        import polars as pl
+        from featloom.data.readers.parquet import open_parquet
 
-        with suppress(Exception):  # one that is damaged is told of when it is read
-            n_rows = pl.scan_parquet(name, glob=False).select(pl.len()).collect().item()
-            return _CELL * int(n_rows) * len(pl.read_parquet_schema(name))
+        with suppress(InputError):  # one that is damaged is told of when it is read
+            file = open_parquet(name)
+            return _CELL * file.rows * len(file.columns)
     return os.path.getsize(name) * _PACKED.get(Path(name).suffix.lower(), 1)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +14,19 @@ from featloom.data.frames import text_of
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.growing import warn_of_constant_columns
 from featloom.data.readers.labels import check_classes
-from featloom.data.readers.lines import open_bytes
+from featloom.data.readers.parquet_structure import Structure, check_structure
+from featloom.data.readers.parquet_trial import decodes
 from featloom.data.readers.tables import MISSING, Layout
 from featloom.data.table import NominalTable
-from featloom.errors import ReadError
+from featloom.errors import InputError, ReadError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Column = tuple[np.ndarray, tuple[str, ...]]  # codes and vocabulary
-_MAGIC = b"PAR1"
 _BLOCK = 100_000  # rows
+_CELL, _CODE = 32, 4  # bytes: of a cell that is read and made a code, and of one that is a code
+_UNREADABLE = "this Parquet file cannot be read"
 
 
 def read_parquet(
@@ -42,8 +48,10 @@ def read_parquet(
     """
     name = os.fspath(path)
     bad_rows = BadRows(name, on_bad_row)
-    names = column_names(name)
+    file = open_parquet(name)
+    names = file.columns
     layout = Layout(names, target, columns, groups, name, require_labels)
+    file.check([names[j] for j in layout.columns()], [(0, file.rows)])
     codes_of: dict[int, Column] = {}
     for j in layout.columns():
         column = _column(name, names[j], missing)
@@ -77,17 +85,18 @@ def read_parquet_blocks(
     import polars as pl
 
     name = os.fspath(path)
-    names = column_names(name)
+    file = open_parquet(name)
+    names = file.columns
     layout = Layout(names, target, None, None, name, require_labels=False)
-    wanted = [names[j] for j in layout.columns()]
+    spans = [(first, _BLOCK) for first in range(0, file.rows, _BLOCK)]
+    if not spans:
+        raise ReadError("no rows", file=name)
+    file.check([names[j] for j in layout.columns()], spans)
     # By number, since a name may look like a pattern.
     lazy = pl.scan_parquet(name, glob=False).select(pl.nth(*layout.columns()))
-    n_rows = int(guarded(name, lambda: lazy.select(pl.len()).collect()).item())
-    if not n_rows:
-        raise ReadError("no rows", file=name)
-    for first in range(0, n_rows, _BLOCK):
+    for first, _ in spans:
         frame = guarded(name, lazy.slice(first, _BLOCK).collect)
-        columns = {column: encode(text_of(frame[column], column, missing)) for column in wanted}
+        columns = guarded(name, lambda frame=frame: _encoded(frame, missing))
         codes_of = {j: columns[names[j]] for j in layout.columns()}
         usable = np.ones(len(frame), dtype=bool)
         yield _assembled(name, names, layout, codes_of, usable, False, warns=False)
@@ -120,39 +129,106 @@ def _assembled(
     return NominalTable(feature_names, codes, tuple(vocabularies), source=name, **structure)
 
 
-def column_names(name: str) -> list[str]:
-    """The columns of a file; one that is no Parquet file is refused."""
-    with ExitStack() as stack:
-        stream = open_bytes(name, stack)
-        start = stream.read(4)
-        if not start:
-            raise ReadError("the file is empty", file=name)
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(size - 4, 0))
-        if start != _MAGIC or stream.read(4) != _MAGIC or size < 12:
-            raise ReadError("this is not a Parquet file, or it is cut short", file=name)
+@dataclass(frozen=True)
+class ParquetFile:
+    """A file that was looked at before Polars is given it; made by :func:`open_parquet`."""
+
+    name: str
+    columns: list[str]
+    structure: Structure
+
+    @property
+    def rows(self) -> int:
+        return self.structure.rows
+
+    def check(self, wanted: Sequence[str], spans: Sequence[tuple[int, int]]) -> None:
+        """Refuse columns that cannot be decoded, or whose cells are no symbols.
+
+        ``spans`` are the first row and the number of rows of the parts that will be read.
+        """
+        import polars as pl
+
+        schema = guarded(self.name, lambda: pl.read_parquet_schema(self.name))
+        self._check_memory(wanted, max((rows for _, rows in spans), default=0))
+        for column in wanted:
+            if schema[column].is_nested():
+                message = f"column {column!r} holds lists or records; a cell is one symbol"
+                raise ReadError(message, file=self.name)
+            if column in self.structure.unfolding:
+                place = self.columns.index(column)
+                if not decodes(self.name, place, spans, self.structure.most_bytes):
+                    message = f"column {column!r} is damaged, or unfolds to more than it may"
+                    raise ReadError(f"{_UNREADABLE}: {message}", file=self.name)
+
+    def _check_memory(self, wanted: Sequence[str], rows: int) -> None:
+        """Ask for the memory that so many rows take at least, since Polars would end the process
+        where it does not get it."""
+        widest = max((self.structure.widths.get(column, 0) for column in wanted), default=0)
+        needed = rows * (max(_CELL, widest) + _CODE * len(wanted))
+        try:
+            np.empty(needed, dtype=np.uint8)
+        except (MemoryError, ValueError):
+            message = f"{rows:,} rows take {needed / 1e9:,.0f} GB at least, which are not to be had"
+            raise ReadError(f"{_UNREADABLE}: {message}", file=self.name) from None
+
+
+def open_parquet(name: str) -> ParquetFile:
+    """Look at a file, once and for all its rows; one that is damaged is refused."""
+    structure = check_structure(name)
     import polars as pl
 
-    return list(guarded(name, lambda: pl.read_parquet_schema(name)))
+    columns = list(guarded(name, lambda: pl.read_parquet_schema(name)))
+    return ParquetFile(name, columns, structure)
+
+
+def text_of_column(series: pl.Series, missing: Collection[str]) -> Any:
+    """As ``text_of``, but without a Python object a cell where that can be."""
+    import polars as pl
+
+    name = series.name
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        # As bytes, since Polars takes their texts from a file without a look at them.
+        series = series.cast(pl.String).cast(pl.Binary)
+    if series.dtype == pl.Binary:
+        texts = series.cast(pl.String, strict=False)
+        if texts.null_count() > series.null_count():
+            raise InputError(f"column {name!r} holds bytes that are not UTF-8")
+        series = texts
+    elif series.dtype.is_integer():
+        series = series.cast(pl.String)
+    return text_of(series, name, missing)
 
 
 def _column(name: str, column: str, missing: Collection[str]) -> Column:
     import polars as pl
 
-    series = guarded(name, lambda: pl.read_parquet(name, columns=[column])).to_series()
-    return encode(text_of(series, column, missing))
+    def read() -> Column:
+        series = pl.read_parquet(name, columns=[column], glob=False).to_series()
+        return encode(text_of_column(series, missing))
+
+    return guarded(name, read)
+
+
+def _encoded(frame: pl.DataFrame, missing: Collection[str]) -> dict[str, Column]:
+    return {column.name: encode(text_of_column(column, missing)) for column in frame}
 
 
 def guarded(name: str, read):
-    """What ``read()`` gives; damage is told as a fault of the file."""
+    """What ``read()`` gives; damage is told as a fault of the file.
+
+    Not only bytes can be damaged: a date of the year 139,024 is found when it becomes text.
+    """
     import polars as pl
 
+    # A damaged file can make the decoder panic, which is no ordinary exception.
+    panics = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
         return read()
-    # A damaged file can make the decoder panic, which is no ordinary exception.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+    except InputError as error:  # which has words of its own
+        raise ReadError(str(error), file=name) from None
+    except (*panics, OSError, ValueError, ArithmeticError) as error:
         reason = str(error).splitlines()[0] if str(error) else "damaged data"
-        raise ReadError(f"this Parquet file cannot be read: {reason}", file=name) from None
+        raise ReadError(f"{_UNREADABLE}: {reason}", file=name) from None
 
 
 def _renumbered(column: Column, usable: np.ndarray) -> Column:
