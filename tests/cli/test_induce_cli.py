@@ -49,6 +49,7 @@ def test_a_run_shows_the_interaction_and_says_whether_it_helps(featloom, tickets
     assert sorted(path.name for path in out.iterdir()) == [
         ".featloom-run",
         "report.html",
+        "request.json",
         "result.json",
     ]
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import polars as pl
 import pytest
 
+from featloom.data.readers import read_table
+from featloom.features.plan import FeaturePlan
+from featloom.methods.tree_templates import TreeTemplates
+
+COMMAND = (sys.executable, "-m", "featloom.cli.main")
 COLUMNS = ("customer", "area", "plan", "channel", "language", "escalated")
-ASIDE = ("timing", "command", "versions")
+ASIDE = ("timing", "command", "versions", "seconds")
 
 
 def found_in(run: Path) -> dict:
-    result = json.loads((run / "result.json").read_text())
-    return {name: part for name, part in result.items() if name not in ASIDE}
+    return without_times(json.loads((run / "result.json").read_text()))
+
+
+def without_times(part):
+    """A result without what differs from run to run."""
+    if isinstance(part, dict):
+        return {name: without_times(one) for name, one in part.items() if name not in ASIDE}
+    return [without_times(one) for one in part] if isinstance(part, list) else part
 
 
 @pytest.fixture
@@ -51,6 +66,73 @@ def test_workers_change_nothing_in_the_result_of_induction(featloom, folder, tmp
     assert found_in(helped) == found_in(alone)
 
 
+def test_templates_grow_in_blocks_as_they_do_in_memory(featloom, folder, tmp_path):
+    out = tmp_path / "run"
+    answer = featloom("grow", folder, "--target", "escalated", "--memory", "1GB", "--out", out)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("320 training rows, 80 test rows\nevery fifth row held out")
+    pl.read_parquet(folder / "*.parquet").write_parquet(tmp_path / "whole.parquet")
+    table = read_table(tmp_path / "whole.parquet", target="escalated")
+    others = [row for row in range(400) if row % 5]
+    expected = TreeTemplates(random_state=0).fit(table.take(others))
+    plan = FeaturePlan.from_json((out / "templates.json").read_text())
+    assert plan.templates == expected.plan_.templates
+    result = found_in(out)
+    assert [row["gain"] for row in result["trees"]["templates"]] == [
+        one.gain for one in expected.grown_
+    ]
+    assert result["significant"] is True
+    assert result["blocks"] == {
+        "blocks": 3, "largest": 140, "memory": 10**9, "sample_rows": 320,
+    }  # fmt: skip
+    assert result["data"]["rows"] == sum(result["data"]["classes"].values()) == 400
+    assert "fitted on all of these" in (out / "report.html").read_text()
+
+
+def test_one_parquet_file_is_grown_in_blocks_where_a_memory_is_given(featloom, folder, tmp_path):
+    pl.read_parquet(folder / "*.parquet").write_parquet(tmp_path / "whole.parquet")
+    found = []
+    for data in (folder, tmp_path / "whole.parquet"):
+        words = ("grow", data, "--target", "escalated", "--memory", "1GB", "--json", "--trees", "3")
+        answer = featloom(*words)
+        assert answer.code == 0, answer.err
+        found.append(json.loads(answer.out))
+    assert [result["blocks"]["blocks"] for result in found] == [3, 1]
+    assert found[0]["models"][1]["value"] == found[1]["models"][1]["value"]
+    assert found[0]["comparisons"] == found[1]["comparisons"]
+
+
+def test_workers_change_nothing_in_what_is_grown(featloom, folder, tmp_path):
+    pytest.importorskip("distributed", reason="the package distributed is not installed")
+    alone, helped = tmp_path / "alone", tmp_path / "helped"
+    how = ("grow", folder, "--target", "escalated", "--quiet")
+    assert featloom(*how, "--out", alone).code == 0
+    answer = featloom(*how, "--dask", "local:2", "--out", helped)
+    assert answer.code == 0, answer.err
+    assert found_in(helped) == found_in(alone)
+
+
+@pytest.mark.parametrize("command", ["grow", "induce"])
+def test_a_killed_count_begins_again_and_ends_as_if_nothing_had_been(
+    featloom, folder, tmp_path, command
+):
+    asked = (command, folder, "--target", "escalated", "--quiet")
+    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
+    assert featloom(*asked, "--out", undisturbed).code == 0
+    process = subprocess.Popen([*COMMAND, *asked, "--out", disturbed], stderr=subprocess.DEVNULL)
+    begun = monotonic()
+    while not (disturbed / "request.json").exists() and process.poll() is None:
+        assert monotonic() - begun < 300
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.01)
+    process.kill()
+    process.wait()
+    assert not (disturbed / "result.json").exists()
+    answer = featloom("resume", disturbed, "--quiet")
+    assert answer.code == 0, answer.err
+    assert found_in(disturbed) == found_in(undisturbed)
+
+
 def test_workers_change_nothing_in_the_result_of_a_search(featloom, tickets, tmp_path):
     pytest.importorskip("distributed", reason="the package distributed is not installed")
     alone, helped = tmp_path / "alone", tmp_path / "helped"
@@ -79,8 +161,10 @@ def test_workers_change_nothing_in_a_comparison_of_methods(featloom, tickets, tm
 
 def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path):
     out = tmp_path / "run"
-    words = ("induce", folder, "--target", "escalated", "--hash", "12", "--quiet", "--out", out)
-    assert featloom(*words).code == 0
+    answer = featloom("induce", folder, "--target", "escalated", "--hash", "12", "--out", out)
+    assert answer.code == 0
+    assert "note: features were hashed into 2^12: about 0." in answer.out
+    assert "names share their feature" in (out / "report.html").read_text()
     result = found_in(out)
     assert result["blocks"]["hash_bits"] == 12
     assert 0 < result["blocks"]["collisions"] < 0.01
@@ -103,6 +187,37 @@ def test_what_cannot_be_is_told_in_one_line(featloom, folder, words, said):
     assert answer.code == 1
     assert said in answer.err
     assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--memory", "much"), "memory is 'much'; a size is written like 2GB or 500MB"),
+        (("--groups", "plan"), "--groups is for data that is read whole"),
+        (("--test", "other.csv"), "--test is for data that is read whole"),
+        (("--columns", "a,b"), "--columns is for data that is read whole"),
+        (("--forest", "hard", "--trees", "2"), "hard rows needs its rows in memory"),
+        (("--dask", "two"), "dask is 'two'; it can be local:4 or tcp://host:port"),
+    ],
+)
+def test_what_cannot_be_grown_in_blocks_is_told_in_one_line(
+    featloom, folder, tmp_path, words, said
+):
+    out = tmp_path / "run"
+    answer = featloom("grow", folder, "--target", "escalated", *words, "--out", out)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("\n") == 1
+    assert said in answer.err
+    assert not out.exists()
+
+
+def test_trees_of_a_table_that_is_read_whole_need_no_workers(featloom, tickets):
+    answer = featloom("grow", tickets, "--target", "escalated", "--dask", "local:2")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == (
+        "featloom: --dask is for data in blocks (a folder of Parquet files, or one with "
+        f"--memory), which {tickets} is not\n"
+    )
 
 
 def test_the_class_of_parquet_rows_has_to_be_named(featloom, folder):

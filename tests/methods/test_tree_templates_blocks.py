@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,9 @@ from featloom.data.readers import read_table
 from featloom.errors import InputError
 from featloom.features import expansion
 from featloom.methods.tree_templates import TreeTemplates
+from featloom.methods.tree_templates.parts import parts_of_blocks
+from featloom.methods.tree_templates.study import study_table
+from featloom.report.html import report_html
 
 N_ROWS = 700
 
@@ -96,3 +100,54 @@ def test_what_blocks_cannot_do_is_told(letters):
     matrix = FeatureMatrix.from_table(read_table(letters / "whole.parquet", target="sound"))
     with pytest.raises(InputError, match="templates join columns"):
         TreeTemplates().fit(MatrixBlocks.of([matrix]))
+
+
+def test_a_sample_of_the_table_is_the_sample_of_its_features(letters):
+    table = read_table(letters / "whole.parquet", target="sound")
+    held_out = read_blocks(letters / "parts", target="sound", sample_rows=60).part(held_out=True)
+    sample = held_out.sample_of_table()
+    rows = np.arange(60) * 140 // 60 * 5
+    assert np.array_equal(sample.codes, table.codes[rows])
+    matrix, expected = held_out.sample(), FeatureMatrix.from_table(sample)
+    assert np.array_equal(matrix.indices, expected.indices)
+    assert np.array_equal(matrix.labels, sample.labels)
+    assert [sample.classes[c] for c in sample.labels] == [
+        table.classes[c] for c in table.labels[rows]
+    ]
+
+
+def test_trees_see_all_rows_and_linear_models_a_sample(letters):
+    blocks = read_blocks(letters / "parts", target="sound", sample_rows=200)
+    result = study_table(parts_of_blocks(blocks), TreeTemplates())
+    assert result["trees"]["rows"] == 560
+    assert result["blocks"]["sample_rows"] == 200
+    said = "fitted on a sample of 200 of these; all models judged on all of the rows held out"
+    assert said in result["protocol"]
+    assert said in report_html(result)
+    assert result["data"]["rows"] == sum(result["data"]["classes"].values()) == N_ROWS
+    values = {family["name"]: family["features"] for family in result["data"]["families"]}
+    assert values == {"before": 3, "letter": 4, "after": 5, "word": 90}
+
+
+def test_where_memory_is_small_rare_features_have_no_weights(letters):
+    blocks = read_blocks(letters / "parts", target="sound")
+    parts, whole = parts_of_blocks(blocks), study_table(parts_of_blocks(blocks), TreeTemplates())
+    plain, grown = (model["features"] for model in whole["models"][:2])
+    # A tenth of little memory is for data, a third of that for weights: 80 bytes for each class.
+    blocks.memory = 10 * 3 * (grown // 2 * 80 * 2)
+    small = study_table(parts, TreeTemplates())
+    cutoff = int(re.search(r"without features of fewer than (\d+) rows", small["protocol"])[1])
+    assert cutoff > 1
+    assert [row["name"] for row in small["trees"]["templates"]] == [
+        row["name"] for row in whole["trees"]["templates"]
+    ]
+    assert 0 < small["models"][1]["features"] <= grown // 2
+    assert 0 < small["models"][0]["features"] <= plain
+
+
+def test_a_sample_of_one_class_is_told(tmp_path):
+    rows = {"letter": list("cccccccccs"), "sound": ["K"] * 5 + ["S"] + ["K"] * 4}
+    pl.DataFrame(rows).write_parquet(tmp_path / "rows.parquet")
+    blocks = read_blocks(tmp_path / "rows.parquet", target="sound")
+    with pytest.raises(InputError, match="the sample to learn from holds one class only"):
+        parts_of_blocks(blocks)

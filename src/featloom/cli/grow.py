@@ -2,7 +2,8 @@
 
 DATA may be a table, sentences with a label for each token, or dependency trees (``--target head``).
 Templates are grown on it, and a model with them is compared with one that has none, or those that
-it has by default: a logistic regression, a CRF or a dependency parser.
+it has by default: a logistic regression, a CRF or a dependency parser.  A folder of Parquet files
+is a table in blocks, which need not fit in memory.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ def grow(
     out: options.Out = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
+    memory: options.Memory = None,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -90,14 +93,15 @@ def grow(
         criterion=criterion, max_length=max_length, n_trees=trees, forest=forest, most=most,
         columns_per_tree=columns_per_tree, backoff=backoff, prune=prune,
     )  # fmt: skip
-    with options.run_folder(out) as run:
+    check_reading(data, memory, dask, valid=valid, test=test, columns=columns)
+    with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
             session.write_request(run, "grow", asked)
         with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
             with timing.stage("read"):
                 parts = load_parts(
                     data, valid, test, target=target, groups=groups, columns=columns,
-                    on_bad_row=on_bad_row, seed=seed,
+                    on_bad_row=on_bad_row, memory=memory, seed=seed,
                 )  # fmt: skip
             with timing.stage("fit"):
                 study = run_study(
@@ -131,15 +135,38 @@ def checked_growth(**asked: Any) -> dict[str, Any]:
     return given
 
 
+def check_reading(data: Path, memory: str | None, dask: str | None, **of_whole: Any) -> None:
+    """Refuse options that do not suit data in blocks, or data that is read whole."""
+    import os
+
+    from featloom.data.blocks_parquet import parquet_files
+    from featloom.errors import InputError
+
+    in_blocks = (memory is not None or os.path.isdir(data)) and bool(parquet_files(data))
+    if dask is not None and not in_blocks:
+        raise InputError(
+            "--dask is for data in blocks (a folder of Parquet files, or one with --memory), "
+            f"which {data} is not"
+        )
+    for name, value in of_whole.items():
+        if in_blocks and value is not None:
+            raise InputError(f"--{name} is for data that is read whole, and {data} comes in blocks")
+
+
 def load_parts(
-    data: Path, valid: Path | None, test: Path | None, *, target: str | None, seed: int, **how: Any
-) -> GrowthParts:
+    data: Path, valid: Path | None, test: Path | None, *, target: str | None, seed: int,
+    memory: str | None = None, **how: Any,
+) -> GrowthParts:  # fmt: skip
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
 
     from featloom.data.corpora import names_corpus
     from featloom.errors import InputError
-    from featloom.methods.tree_templates.parts import growth_parts
+    from featloom.methods.tree_templates.parts import growth_parts, parts_of_blocks
 
+    reading = {name: how[name] for name in ("groups", "on_bad_row")}
+    blocks = options.load_blocks(data, target=target, memory=memory, hashed=None, **reading)
+    if blocks is not None:
+        return parts_of_blocks(blocks)
     if names_corpus(data):
         trees = target == HEAD
         given = {"target": None if trees else target, "valid": valid, "test": test, **how}

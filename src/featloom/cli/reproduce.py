@@ -55,6 +55,7 @@ def reproduce(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")] = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -64,8 +65,9 @@ def reproduce(
     given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "budget": budget}
     own = _own_options(experiment, given)
     timing = Timing()
-    asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs}
-    with options.run_folder(out or Path("runs") / f"reproduce-{experiment}") as run:
+    asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
+    folder = out or Path("runs") / f"reproduce-{experiment}"
+    with options.run_folder(folder) as run, options.workers(dask):
         assert run is not None
         session.write_request(run, "reproduce", asked)
         with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
@@ -241,7 +243,7 @@ def _show_template_search(console: Console, result: dict) -> None:
     console.print(
         "Table 2 of the paper: maximum entropy (ME) or a MEMM against a CRF, F1 of chunks on test"
         f" in per cent, mean of {result['parameters']['seeds']} seeds; p by a paired bootstrap over"
-        " sentences.  Training includes making the features; user CPU seconds on one thread."
+        " sentences.  Training includes making the features; CPU seconds on one thread."
         "  The paper has plots without figures; their shape: the CRF ahead of ME and of the MEMM,"
         " these two cheaper to train, dearer to tag with.",
         markup=False, highlight=False,
@@ -267,8 +269,8 @@ def _experiments_table(rows: list[dict]) -> Table:
             f"{100 * crf['f1']:.2f}",
             f"{100 * crf['ahead']['difference']:+.2f}",
             _p(crf["ahead"]["p"]),
-            *(f"{row['train_user_s']:.2f}" for row in (cheap, crf)),
-            *(f"{row['tag_user_s']:.3f}" for row in (cheap, crf)),
+            *(f"{row['train_cpu_s']:.2f}" for row in (cheap, crf)),
+            *(f"{row['tag_cpu_s']:.3f}" for row in (cheap, crf)),
         )
     return table
 
@@ -285,8 +287,8 @@ def _agreement_table(rows: list[dict]) -> Table:
         table.add_row(
             row["title"],
             "" if row["spearman"] is None else f"{row['spearman']:.2f}",
-            f"{row['user_s']:.4f}",
-            f"{row['once_user_s']:.1f}" if row["once_user_s"] else "",
+            f"{row['cpu_s']:.4f}",
+            f"{row['once_cpu_s']:.1f}" if row["once_cpu_s"] else "",
         )
     return table
 

@@ -15,6 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -110,14 +111,25 @@ class Blocks(ABC):
 
     def sample(self) -> FeatureMatrix:
         """The sampled rows as one matrix."""
+        return stacked(list(mapped(_rows_of_block, self, self._sampled_in_blocks())))
+
+    def sample_of_table(self) -> NominalTable:
+        """The sampled rows as one table."""
+        parts = list(mapped(_codes_of_block, self, self._sampled_in_blocks()))
+        assert self.table is not None
+        codes = np.asfortranarray(np.concatenate([codes for codes, _ in parts]))
+        labels = np.concatenate([labels for _, labels in parts])
+        return replace(self.table, codes=codes, labels=labels)
+
+    def _sampled_in_blocks(self) -> list[tuple[int, np.ndarray]]:
+        """The number of each block that has rows of the sample, and which of its rows they are."""
         rows = self.sampled_rows()
         cuts = np.searchsorted(rows, [*self.first_rows, len(self)])
-        wanted = [
+        return [
             (number, rows[cuts[number] : cuts[number + 1]] - first)
             for number, first in enumerate(self.first_rows)
             if cuts[number] < cuts[number + 1]
         ]
-        return stacked(list(mapped(_rows_of_block, self, wanted)))
 
 
 class MatrixBlocks(Blocks):
@@ -252,6 +264,16 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+def blocks_part(blocks: Blocks, sample_rows: int | None) -> dict[str, Any]:
+    """How data in blocks was counted, and how many rows a model was fitted on, for a result."""
+    return {
+        "blocks": blocks.n_blocks,
+        "largest": int(blocks.sizes.max()),
+        "memory": blocks.memory,
+        "sample_rows": sample_rows,
+    }
+
+
 def stacked(parts: Sequence[FeatureMatrix]) -> FeatureMatrix:
     """The rows of several blocks of the same data as one matrix."""
     ends = np.cumsum([len(part.indices) for part in parts])
@@ -273,6 +295,14 @@ def without_rows(matrix: FeatureMatrix) -> FeatureMatrix:
 def _rows_of_block(blocks: Blocks, wanted: tuple[int, np.ndarray]) -> FeatureMatrix:
     number, rows = wanted
     return blocks.block(number).take(rows)
+
+
+def _codes_of_block(blocks: Blocks, wanted: tuple[int, np.ndarray]):
+    """Codes and labels alone: the vocabularies need not come back from a worker."""
+    number, rows = wanted
+    table = blocks.rows_of_table(number)
+    assert table.labels is not None
+    return table.codes[rows], table.labels[rows]
 
 
 def _loaded(source) -> FeatureMatrix:

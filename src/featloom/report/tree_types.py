@@ -94,7 +94,7 @@ class TreesPart(msgspec.Struct):
     """Templates grown from trees on rows of a table, tokens of sentences or edges of parses.
 
     ``kind`` is "table", "sequence" or "dependencies"; ``positives`` the share of the commonest
-    class.
+    class; ``protocol`` says what the systems were fitted and judged on, where rows were sampled.
     """
 
     kind: str = ""
@@ -106,4 +106,5 @@ class TreesPart(msgspec.Struct):
     templates: list[TreeTemplate] = []
     tree: ShownTree | None = None
     systems: list[TreeSystem] = []
+    protocol: str = ""
     sentences: list[ParsedSentence] = []

@@ -65,7 +65,7 @@ def summarize_trees(part: TreesPart | None) -> dict[str, Any] | None:
         "templates": template_table(part.templates),
         "templates_note": _templates_note(part.templates),
         "systems": system_table(part.systems),
-        "systems_note": _systems_note(part.systems),
+        "systems_note": _systems_note(part.systems, part.protocol),
         "sentences": [sentence_drawing(s, j) for j, s in enumerate(sentences[:MOST_SENTENCES])],
         "sentences_note": _sentences_note(sentences),
     }
@@ -266,9 +266,11 @@ def _templates_note(templates: Sequence[TreeTemplate]) -> str:
     return " ".join(said)
 
 
-def _systems_note(systems: Sequence[TreeSystem]) -> str:
+def _systems_note(systems: Sequence[TreeSystem], protocol: str = "") -> str:
     data = {system.data for system in systems}
     said = [f"Data: {visible(*data)}."] if len(data) == 1 and any(data) else []
+    if protocol:
+        said.append(f"{visible(protocol[:1].upper() + protocol[1:])}.")
     if any(system.published is not None for system in systems):
         said.append("Published figures are the papers’, on their own data.")
     return " ".join(said)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.blocks import Blocks
+from featloom.data.blocks import Blocks, blocks_part
 from featloom.data.matrix import FeatureMatrix
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.search import ConjunctionSearchCV
@@ -88,17 +88,28 @@ def induction_part(
     }
 
 
-def blocks_part(blocks: Blocks, inducer: ConjunctionInducer) -> dict[str, Any]:
+def counting_part(blocks: Blocks, inducer: ConjunctionInducer) -> dict[str, Any]:
     """How data in blocks was counted, and what was sampled or hashed."""
-    part = {
-        "blocks": blocks.n_blocks,
-        "largest": int(blocks.sizes.max()),
-        "memory": blocks.memory,
-        "sample_rows": inducer.sample_rows_,
-    }
+    part = blocks_part(blocks, inducer.sample_rows_)
     if blocks.hashed is not None:
         part |= {"hash_bits": blocks.hashed.bits, "collisions": inducer.collisions_}
     return part
+
+
+def counting_notes(blocks: Blocks, inducer: ConjunctionInducer, n_fitted: int) -> list[str]:
+    """What a reader should mind about data in blocks: what was sampled, what was hashed."""
+    notes = []
+    if n_fitted < len(blocks):
+        notes.append(
+            f"features were counted in all rows; the two models learned from and were judged on a "
+            f"sample of {n_fitted:,} of the {len(blocks):,} rows"
+        )
+    if blocks.hashed is not None and inducer.collisions_ is not None:
+        notes.append(
+            f"features were hashed into 2^{blocks.hashed.bits}: about "
+            f"{100 * inducer.collisions_:.3g} % of the names share their feature with another"
+        )
+    return notes
 
 
 def grid_part(search: ConjunctionSearchCV) -> dict[str, Any] | None:

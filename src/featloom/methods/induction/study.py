@@ -28,7 +28,8 @@ from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.objective import Objective
 from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.findings import (
-    blocks_part,
+    counting_notes,
+    counting_part,
     data_part,
     grid_part,
     induction_part,
@@ -39,6 +40,7 @@ from featloom.methods.induction.search import ConjunctionSearchCV
 STRENGTHS = (0.1, 1.0, 10.0)
 BASELINE = "logistic regression on atomic features"
 INDUCED = "the same with conjunctions"
+_NOT_SAID = ("feature_groups", "n_jobs")  # threads change the time and nothing else
 
 
 def study_induction(
@@ -107,9 +109,10 @@ def study_induction(
     whole = _fitted(inducer, matrix)
     final = logistic_regression(strength).fit(whole.transform(everything), everything.known_labels)
     if isinstance(matrix, Blocks):
-        result["blocks"] = blocks_part(matrix, whole)
+        result["blocks"] = counting_part(matrix, whole)
+        result["data"]["warnings"] = counting_notes(matrix, whole, len(everything))
     result |= {
-        "parameters": {k: v for k, v in whole.parameters_.items() if k != "feature_groups"},
+        "parameters": {k: v for k, v in whole.parameters_.items() if k not in _NOT_SAID},
         "induction": induction_part(whole, final.coef_, domain),
         "models": models,
         "comparisons": comparisons,

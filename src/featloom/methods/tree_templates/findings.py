@@ -180,7 +180,7 @@ def system_rows(models: Sequence[Mapping[str, Any]], data: str) -> list[dict[str
 
 def data_part(parts: GrowthParts) -> dict[str, Any]:
     """What the data are: rows, classes, columns."""
-    train = parts.train
+    train, blocks = parts.train, parts.blocks
     tables = [table for table in (train, parts.valid, parts.test) if table is not None]
     sizes: dict[str, int] = {}
     for table in tables:
@@ -190,16 +190,21 @@ def data_part(parts: GrowthParts) -> dict[str, Any]:
         for name, count in zip(table.classes, counts.tolist(), strict=True):
             if count:
                 sizes[name] = sizes.get(name, 0) + count
+    n_values = [len(np.unique(column)) for column in train.codes.T]
+    if blocks is not None and blocks.class_totals is not None:
+        # The tables are samples; what all rows hold is known from the first pass.
+        sizes = dict(zip(blocks.classes, blocks.class_totals.tolist(), strict=True))
+        n_values = [len(vocabulary) for vocabulary in train.vocabularies]
     return {
         "source": train.source,
-        "rows": sum(map(len, tables)),
+        "rows": sum(map(len, tables)) if blocks is None else len(blocks),
         "features": len(train.columns),
         "target": "head" if parts.kind == "dependencies" else train.target,
         "classes": dict(sorted(sizes.items(), key=lambda one: -one[1])),
         "groups": None if train.groups is None else len(np.unique(train.groups)),
         "families": [
-            {"name": name, "features": len(np.unique(train.codes[:, j])), "single_valued": True}
-            for j, name in enumerate(train.columns)
+            {"name": name, "features": n, "single_valued": True}
+            for name, n in zip(train.columns, n_values, strict=True)
         ],
     }
 

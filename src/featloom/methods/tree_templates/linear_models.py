@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.learners.linear import LinearClassifier
+from featloom.features.template import Template
+from featloom.learners.linear import MANY_CLASSES, LinearClassifier
 from featloom.methods.tree_templates.features import SeenFeatures, rows_of_ones
 
 _DROPS, _DROP_ROWS = 200, 20_000
+# Bytes of a weight while a model is fitted, in either way; of a row for each template and class.
+_WEIGHT, _WEIGHT_OF_MANY, _OF_TEMPLATE, _OF_CLASS = 80, 24, 20, 16
+_LEAST_ROWS = 1_000
 
 
 class LinearModel:
@@ -77,6 +83,27 @@ class LinearModel:
 
     def _named(self, scores: np.ndarray) -> np.ndarray:
         return self.classes[scores.argmax(axis=1)]
+
+
+def rows_with_room(rows: NominalTable, n_templates: int, room: int) -> NominalTable:
+    """As many rows, evenly spaced, as a model can take or answer at once in so many bytes."""
+    of_row = _OF_TEMPLATE * n_templates + _OF_CLASS * len(rows.classes)
+    n = min(len(rows), max(_LEAST_ROWS, room // of_row))
+    return rows.take(np.arange(n) * len(rows) // n)
+
+
+def cutoff_with_room(rows: NominalTable, templates: Sequence[Template], room: int) -> int:
+    """How many rows must have a feature for a model of all such features to fit in so many bytes.
+
+    >>> rows = NominalTable.from_columns({"letter": list("ckcs")}, labels=list("SKSS"))
+    >>> [cutoff_with_room(rows, [Template((("letter", 0),))], room) for room in (1000, 400, 100)]
+    [1, 2, 3]
+    """
+    n_classes = len(np.unique(class_names(rows)))
+    most = room // (n_classes * (_WEIGHT if n_classes <= MANY_CLASSES else _WEIGHT_OF_MANY))
+    codes = SeenFeatures(rows, templates).codes(rows)
+    counts = np.sort(np.bincount(codes[codes >= 0]))[::-1]
+    return 1 if len(counts) <= most else int(counts[most]) + 1
 
 
 def class_names(table: NominalTable) -> np.ndarray:

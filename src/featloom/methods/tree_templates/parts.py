@@ -3,6 +3,9 @@
 Where there is no test part, a fifth of the rows (with the classes in the same proportions) or a
 tenth of the sentences is held out at random; groups (documents) are never split.  A validation part
 is what the linear model is tuned on and what single templates are judged on.
+
+Of rows in blocks every fifth is held out.  Trees are grown on all others; linear models learn from
+a sample of these, and a sample of the rows held out is answered.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from featloom.data.blocks import Blocks
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
@@ -25,7 +29,9 @@ class GrowthParts:
     """What is grown on, tuned on (None: nothing by itself) and reported on, and in words how it
     was come by.
 
-    ``kind`` is "table", "sequence" (sentences with labels) or "dependencies" (trees).
+    ``kind`` is "table", "sequence" (sentences with labels) or "dependencies" (trees).  ``blocks``
+    are all rows, where they come in blocks; the parts are then samples, and features that fewer
+    than ``cutoff`` rows of the sample have are none of the linear models'.
     """
 
     kind: str
@@ -33,9 +39,19 @@ class GrowthParts:
     valid: NominalTable | None
     test: NominalTable
     words: str
+    blocks: Blocks | None = None
+    cutoff: int = 1
+
+    @property
+    def grown_on(self) -> NominalTable | Blocks:
+        """The rows that trees are grown on."""
+        return self.train if self.blocks is None else self.blocks.part(held_out=False)
 
     def sizes(self) -> dict[str, int]:
         """Rows of each part, or sentences where there are some."""
+        if self.blocks is not None:
+            held_out = self.blocks.part(held_out=True)
+            return {"train": len(self.grown_on), "test": len(held_out)}
         parts = {"train": self.train, "valid": self.valid, "test": self.test}
         return {name: _size(part, self.kind) for name, part in parts.items() if part is not None}
 
@@ -72,6 +88,21 @@ def growth_parts(
     if kind == "sequence":
         train = _without_absent_labels(train)
     return GrowthParts(kind, train, valid, test, words)
+
+
+def parts_of_blocks(blocks: Blocks) -> GrowthParts:
+    """The parts of rows in blocks."""
+    train = blocks.part(held_out=False).sample_of_table()
+    test = blocks.part(held_out=True).sample_of_table()
+    check_classes(train)
+    return GrowthParts("table", train, None, test, "every fifth row held out as test part", blocks)
+
+
+def check_classes(sample: NominalTable) -> None:
+    """Refuse a sample that a model cannot be fitted on."""
+    assert sample.labels is not None
+    if len(np.unique(sample.labels)) < 2:
+        raise InputError("the sample to learn from holds one class only; there are too few rows")
 
 
 def take_trees(table: NominalTable, which: np.ndarray) -> NominalTable:

@@ -7,6 +7,10 @@ anew in every fold.  Test rows are answered once, by the tree itself too.
 
 Where rows are independent the two are compared by McNemar's test; where they come in groups
 (documents), by a paired bootstrap over groups.
+
+Where rows come in blocks, trees are grown on all but every fifth of them.  The linear models learn
+from a sample of these and answer a sample of the others.  Where memory has no room for all weights,
+rare features have none.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from featloom.data.blocks import blocks_part
 from featloom.data.table import NominalTable
 from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.folds import make_folds, splits
@@ -35,8 +40,13 @@ from featloom.methods.tree_templates.findings import (
     template_rows,
     verdict,
 )
-from featloom.methods.tree_templates.linear_models import LinearModel, class_names
-from featloom.methods.tree_templates.parts import GrowthParts
+from featloom.methods.tree_templates.linear_models import (
+    LinearModel,
+    class_names,
+    cutoff_with_room,
+    rows_with_room,
+)
+from featloom.methods.tree_templates.parts import GrowthParts, check_classes
 from featloom.methods.tree_templates.tree_templates import TreeTemplates, with_singles
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -67,16 +77,17 @@ def study_table(
     say : is told what is being done.
     keep : is given what is finished, by name: "templates".
     """
-    train, test = parts.train, parts.test
     seconds: dict[str, float] = {}
     say("growing trees (first use compiles)")
     with stage(seconds, "grow"):
-        templates.fit(train)
+        templates.fit(parts.grown_on)
     keep("templates", templates)
+    parts = _within_memory(parts, templates)
+    train, test = parts.train, parts.test
     say("choosing the strength of the linear models")
     with stage(seconds, "tune"):
         strengths = best_strengths(parts, templates, seed=seed, jobs=jobs)
-    sides = {PLAIN: _singles(train), GROWN: _seen(templates)}
+    sides = {PLAIN: _singles(train, parts.cutoff), GROWN: _seen(templates, parts)}
     fitted = {}
     for name, features in sides.items():
         say(f"fitting the {name}")
@@ -102,6 +113,14 @@ def study_table(
     drops = fitted[GROWN].drops(_recoded(train, held_out), seed=seed)
     settings = templates._settings()
     n_grown = len(templates.grown_)
+    trees = growth_part(
+        "table", templates.tree_, len(templates.trees_), said(settings), seconds,
+        template_rows(templates.grown_, drops), system_rows(models, source_name(train)),
+    )  # fmt: skip
+    of_blocks = {}
+    if parts.blocks is not None:
+        of_blocks["blocks"] = blocks_part(parts.blocks, len(train))
+        trees["protocol"] = _protocol(parts)
     return {
         "kind": "tree templates",
         "data": data_part(parts),
@@ -117,10 +136,8 @@ def study_table(
             by="McNemar" if test.groups is None else "paired bootstrap over groups",
         ),
         "significant": tests[0]["significant"],
-        "trees": growth_part(
-            "table", templates.tree_, len(templates.trees_), said(settings), seconds,
-            template_rows(templates.grown_, drops), system_rows(models, source_name(train)),
-        ),
+        **of_blocks,
+        "trees": trees,
     }  # fmt: skip
 
 
@@ -131,7 +148,7 @@ def best_strengths(
     right = {name: dict.fromkeys(STRENGTHS, 0.0) for name in (PLAIN, GROWN)}
     for learn, judge, grown in _tuning_parts(parts, templates, seed):
         gold, rows = class_names(judge), learn.recode(judge)
-        for name, features in ((PLAIN, _singles(learn)), (GROWN, _seen(grown))):
+        for name, features in ((PLAIN, _singles(learn, parts.cutoff)), (GROWN, _seen(grown))):
             model = None
             for strength in STRENGTHS:
                 model = LinearModel(features, learn, strength, seed=seed, jobs=jobs, start=model)
@@ -150,13 +167,14 @@ def _tuning_parts(
         return
     train = _drawn(parts.train, seed)
     assert train.labels is not None
+    anew = clone(templates).set_params(cutoff=max(parts.cutoff, templates.cutoff))
     fold_of = make_folds(
         train.labels, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
     )
     for learned, judged in splits(fold_of):
         learn = train.take(learned)
         if len(np.unique(class_names(learn))) > 1:
-            yield learn, train.take(judged), clone(templates).fit(learn)
+            yield learn, train.take(judged), clone(anew).fit(learn)
 
 
 def _drawn(rows: NominalTable, seed: int) -> NominalTable:
@@ -200,11 +218,26 @@ def _recoded(train: NominalTable, rows: NominalTable) -> NominalTable:
     return replace(train.recode(rows), labels=rows.labels, classes=rows.classes)
 
 
-def _singles(rows: NominalTable) -> SeenFeatures:
-    return SeenFeatures(rows, with_singles([], rows.columns))
+def _singles(rows: NominalTable, cutoff: int) -> SeenFeatures:
+    return SeenFeatures(rows, with_singles([], rows.columns), cutoff)
 
 
-def _seen(templates: TreeTemplates) -> SeenFeatures:
+def _within_memory(parts: GrowthParts, templates: TreeTemplates) -> GrowthParts:
+    """Of rows in blocks no more, and of rare features none that a linear model has no room for."""
+    if parts.blocks is None:
+        return parts
+    room, found = parts.blocks.room, templates.templates_
+    train = rows_with_room(parts.train, len(found), room // 4)
+    check_classes(train)
+    test = rows_with_room(parts.test, len(found), room // 4)
+    cutoff = cutoff_with_room(train, found, room // 3)
+    return replace(parts, train=train, test=test, cutoff=max(cutoff, templates.cutoff))
+
+
+def _seen(templates: TreeTemplates, parts: GrowthParts | None = None) -> SeenFeatures:
+    if parts is not None and parts.blocks is not None:
+        # A feature that no row of the sample has would have no weight.
+        return SeenFeatures(parts.train, templates.templates_, parts.cutoff)
     assert isinstance(templates._features, SeenFeatures)  # nothing is hashed here
     return templates._features
 
@@ -230,7 +263,20 @@ def source_name(table: NominalTable) -> str:
 
 
 def _protocol(parts: GrowthParts) -> str:
+    if parts.blocks is not None:
+        sizes, often = parts.sizes(), ""
+        if parts.cutoff > 1:
+            often = f", without features of fewer than {parts.cutoff:,} rows"
+        return (
+            f"{parts.words}, trees grown on all others; both linear models tuned and fitted on "
+            f"{_some(parts.train, sizes['train'])} of these{often}; all models judged on "
+            f"{_some(parts.test, sizes['test'])} of the rows held out"
+        )
     tuned = "by cross-validation over the training rows"
     if parts.valid is not None:
         tuned = "on the validation part"
     return f"{parts.words}; both linear models tuned {tuned}"
+
+
+def _some(rows: NominalTable, of: int) -> str:
+    return "all" if len(rows) == of else f"a sample of {len(rows):,}"
