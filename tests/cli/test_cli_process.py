@@ -49,7 +49,7 @@ def writing_end(pipe: Path, process: subprocess.Popen) -> int:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_an_interruption_is_one_line_and_leaves_no_half_run(tmp_path):
+def test_an_interruption_is_one_line_and_leaves_what_a_run_is_resumed_by(tmp_path):
     pipe, out = tmp_path / "tickets.csv", tmp_path / "run"
     os.mkfifo(pipe)
     process = subprocess.Popen(
@@ -72,7 +72,7 @@ def test_an_interruption_is_one_line_and_leaves_no_half_run(tmp_path):
         process.kill()
     assert (process.returncode, stdout) == (130, "")
     assert stderr == "featloom: interrupted; everything finished so far is kept\n"
-    assert not out.exists()
+    assert sorted(path.name for path in out.iterdir()) == [".featloom-run", "request.json"]
 
 
 def test_a_reader_that_goes_away_is_no_fault(tmp_path):

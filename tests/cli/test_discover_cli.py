@@ -247,10 +247,10 @@ def test_a_run_keeps_to_its_budget(start, tickets, tmp_path):
 
 
 def test_a_budget_too_small_for_anything_is_told(featloom, tickets):
-    answer = featloom(*typed(tickets, "--quiet", "--jobs", "1", budget="0.2s"))
+    answer = featloom(*typed(tickets, "--quiet", "--jobs", "1", budget="0.01s"))
     assert (answer.code, answer.err) == (
         1,
-        "featloom: the budget of 0.2 s was too small for anything; give it more time\n",
+        "featloom: the budget of 0.01 s was too small for anything; give it more time\n",
     )
 
 

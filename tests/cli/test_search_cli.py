@@ -72,8 +72,27 @@ def test_a_grid_killed_again_and_again_ends_in_the_same_table(tickets, tmp_path,
     assert result_of(disturbed) == result_of(undisturbed)
 
 
+def test_a_run_is_resumed_from_another_folder_to_the_same_result(
+    featloom, tickets, tmp_path, monkeypatch
+):
+    begun, elsewhere = tickets.parent, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(begun)
+    how = ("--target", "escalated", "--strategy", "genetic", "--budget", "20", "--quiet")
+    assert featloom("memory", tickets.name, *how, "--out", "run").code == 0
+    before = result_of(begun / "run")
+    assert before["data"]["source"] == tickets.name
+    (begun / "run" / "result.json").unlink()
+    monkeypatch.chdir(elsewhere)
+    answer = featloom("resume", Path("..", "run"), "--quiet")
+    assert answer.code == 0, answer.err
+    assert Path.cwd() == elsewhere
+    assert result_of(begun / "run") == before
+
+
 def test_a_run_without_a_request_cannot_be_resumed(featloom, tickets, tmp_path):
     featloom("induce", tickets, "--target", "escalated", "--quiet", "--out", tmp_path / "run")
+    (tmp_path / "run" / "request.json").unlink(missing_ok=True)
     answer = featloom("resume", tmp_path / "run")
     assert answer.code == 1
     assert answer.err.endswith("request.json: not there; this run cannot be resumed\n")
@@ -90,6 +109,24 @@ def test_a_request_that_names_what_is_not_an_option_is_refused(featloom, tickets
     assert "was made with the option 'shell', which is not known" in answer.err
     (run / "request.json").write_text('{"command": "rm", "options": {}}')
     assert "which cannot be resumed" in featloom("resume", run).err
+
+
+def test_a_request_that_cannot_be_read_is_refused(featloom, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / ".featloom-run").touch()
+    request = run / "request.json"
+    request.write_text('{"command": "induce", "options": ' + "[" * 10_000 + "]" * 10_000 + "}")
+    answer = featloom("resume", run)
+    words = f"featloom: {request}: not a request; this run cannot be resumed\n"
+    assert (answer.code, answer.err) == (1, words)
+    request.unlink()
+    request.mkdir()
+    answer = featloom("resume", run)
+    assert (answer.code, answer.err) == (
+        1,
+        f"featloom: {request}: cannot be read: is a directory\n",
+    )
 
 
 def test_an_unknown_experiment_is_refused(featloom, tmp_path):

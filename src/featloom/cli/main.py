@@ -6,6 +6,7 @@ usage; 130 interrupted, with everything finished so far kept.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -15,10 +16,16 @@ COMMANDS = (
     "discover", "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
     "reproduce", "resume", "corpora", "report",
 )  # fmt: skip
+# The last bits of a sum depend on how many threads share it, and results do not.
+ONE_THREAD_FOR_LINEAR_ALGEBRA = {
+    "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "BLIS_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; what a user can put right is said in one line."""
+    os.environ.update(ONE_THREAD_FOR_LINEAR_ALGEBRA)  # before anything loads it
     import warnings
 
     import typer

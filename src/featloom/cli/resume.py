@@ -26,7 +26,7 @@ def resume(
     from featloom.cli.memory import memory
     from featloom.cli.reproduce import reproduce
     from featloom.cli.select import select
-    from featloom.cli.session import read_request
+    from featloom.cli.session import read_request, where_it_began
     from featloom.cli.transfer import transfer
     from featloom.errors import InputError
     from featloom.runs import Run
@@ -52,7 +52,8 @@ def resume(
     for option in _FILES:
         if asked.get(option) is not None:
             asked[option] = Path(asked[option])
-    command(**asked, out=folder, quiet=quiet, json=json)
+    with where_it_began(run) as out:
+        command(**asked, out=out, quiet=quiet, json=json)
 
 
 def register(app: typer.Typer) -> None:

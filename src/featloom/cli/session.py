@@ -6,8 +6,9 @@ a run was stopped.  It holds plain JSON and only names options of commands; noth
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ def write_request(run, command: str, options: Mapping[str, Any]) -> None:
     """Write down what was asked, before anything is done."""
     from featloom.runs import encode_result
 
-    plain = {name: _anywhere(value) for name, value in options.items()}
+    plain = {name: str(v) if isinstance(v, Path) else v for name, v in options.items()}
     if (run.path / REQUEST).exists() and read_request(run) == (command, plain):
         return  # a run that is resumed keeps the words it was begun with
-    request = {"command": command, "options": plain, "typed": _typed()}
+    # Files are named as they were typed, and a result is the same whether it was resumed or not.
+    request = {"command": command, "options": plain, "typed": _typed(), "folder": os.getcwd()}
     run.write(REQUEST, encode_result(request))
 
 
@@ -35,33 +37,48 @@ def _typed() -> str:
 
 def _begun_with(run) -> str:
     """The words that a run was begun with."""
-    import msgspec
-
     if run is None or not (run.path / REQUEST).exists():
         return _typed()
-    return str(msgspec.json.decode((run.path / REQUEST).read_bytes()).get("typed") or _typed())
-
-
-def _anywhere(value: Any) -> Any:
-    """A file by its full path, so that a run can be resumed from another folder."""
-    if not isinstance(value, Path):
-        return value
-    return str(value.resolve() if value.exists() else value)
+    return str(_request(run).get("typed") or _typed())
 
 
 def read_request(run) -> tuple[str, dict[str, Any]]:
     """The command and the options of a run."""
+    content = _request(run)
+    return content["command"], content["options"]
+
+
+@contextmanager
+def where_it_began(run) -> Iterator[Path]:
+    """Work in the folder in which a run was begun, as long as that is there: its files are named
+    from there.  Yields the run's own folder as it is named from there."""
+    folder = _request(run).get("folder")
+    if not isinstance(folder, str) or not os.path.isdir(folder) or os.path.samefile(folder, "."):
+        yield run.path
+        return
+    own = run.path.resolve()
+    with chdir(folder):
+        yield own
+
+
+def _request(run) -> dict[str, Any]:
     import msgspec
 
     from featloom.errors import ReadError
 
     path = run.path / REQUEST
     try:
-        content = msgspec.json.decode(path.read_bytes())
-        return str(content["command"]), dict(content["options"])
+        content = dict(msgspec.json.decode(path.read_bytes()))
+        return content | {
+            "command": str(content["command"]),
+            "options": dict(content["options"]),
+        }
     except FileNotFoundError:
         raise ReadError("not there; this run cannot be resumed", file=str(path)) from None
-    except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ReadError(f"cannot be read: {reason}", file=str(path)) from None
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError):
         raise ReadError("not a request; this run cannot be resumed", file=str(path)) from None
 
 
