@@ -97,7 +97,7 @@ def judge(
         {"name": name, "role": "method", "idea": "", "status": "not applicable", "why": why}
         for name, why in question.left_out().items()
     ]
-    curves = _curves(history)
+    curves = _curves(contenders, history)
     choosable = [one for one in finished if one.contender.role not in _NEVER_CHOSEN]
     if not choosable:
         return Found(rows, [], curves, "Nothing was finished.", False, None, "", None)
@@ -258,20 +258,25 @@ def _comparison(
     }
 
 
-def _curves(history: Sequence[Evaluation]) -> list[dict[str, Any]]:
-    """Mean scores in folds, by contender and by how many units were learned from."""
-    scores: dict[tuple[str, int], list[tuple[int, float]]] = {}
+def _curves(contenders: Sequence[Contender], history: Sequence[Evaluation]) -> list[dict[str, Any]]:
+    """Mean scores in folds, by contender and by how many units were learned from.
+
+    In the order of the contenders: that of the history follows from what each happened to cost.
+    """
+    scores: dict[tuple[str, float], list[tuple[int, int, float]]] = {}
     for one in history:
-        if one.candidate["fold"] == TEST or "fault" in one.result:
+        fold = one.candidate["fold"]
+        if fold == TEST or "fault" in one.result:
             continue
         asked = one.candidate["units"]
-        key = one.candidate["method"], -1 if asked is None else int(asked)
-        scores.setdefault(key, []).append((int(one.result["learned"]), one.score))
+        key = one.candidate["method"], np.inf if asked is None else float(asked)
+        scores.setdefault(key, []).append((int(fold), int(one.result["learned"]), one.score))
+    place = {one.name: number for number, one in enumerate(contenders)}
     return [
         {
             "method": name,
-            "rows": int(np.mean([n for n, _ in found])),
-            "value": float(np.mean([value for _, value in found])),
+            "rows": int(np.mean([n for _, n, _ in sorted(found)])),
+            "value": float(np.mean([value for _, _, value in sorted(found)])),
         }
-        for (name, _), found in scores.items()
+        for (name, _), found in sorted(scores.items(), key=lambda one: (place[one[0][0]], one[0]))
     ]
