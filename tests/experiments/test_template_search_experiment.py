@@ -132,9 +132,9 @@ def test_what_does_not_vary_ranks_nothing():
 def experiment_rows(difference: float, p: float) -> list[dict]:
     rows = []
     for e in EXPERIMENTS:
-        times = {"train_user_s": 1.0, "tag_user_s": 0.2}
+        times = {"train_cpu_s": 1.0, "tag_cpu_s": 0.2}
         rows.append({"id": e.id, "model": e.model, "f1": 0.90, **times})
-        crf = {"train_user_s": 2.0, "tag_user_s": 0.1, "f1": 0.90 + difference}
+        crf = {"train_cpu_s": 2.0, "tag_cpu_s": 0.1, "f1": 0.90 + difference}
         rows.append(
             {"id": e.id, "model": "crf", **crf, "ahead": {"difference": difference, "p": p}}
         )

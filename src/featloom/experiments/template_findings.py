@@ -54,7 +54,7 @@ def finding(title: str, experiments: list[dict], agreement: list[dict]) -> str:
     for what, word in (("train", "Training"), ("tag", "Tagging")):
         shares = [
             f"with {NAMES[group[0][0]['model']]} "
-            + _span([cheap[f"{what}_user_s"] / crf[f"{what}_user_s"] for cheap, crf in group])
+            + _span([cheap[f"{what}_cpu_s"] / crf[f"{what}_cpu_s"] for cheap, crf in group])
             for group in (pairs[:3], pairs[3:])
         ]
         sentences.append(f"{word} takes {_listed(shares)} of the CRF's CPU time.")

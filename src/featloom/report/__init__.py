@@ -288,7 +288,7 @@ class TemplateAgreement(msgspec.Struct):
     data: str = ""
     title: str = ""
     spearman: float | None = None
-    user_s: float | None = None
+    cpu_s: float | None = None
 
 
 class TemplateStage(msgspec.Struct):

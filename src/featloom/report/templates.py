@@ -265,13 +265,13 @@ def _agreement_table(agreement: Sequence[TemplateAgreement]) -> dict[str, Any] |
     columns = [column("judged by"), column("data")]
     columns += [column("rank correlation", number=True, note="Spearman's, with the CRF")]
     columns += [column("CPU s a template", number=True)]
-    costs = decimals([one.user_s for one in agreement])
+    costs = decimals([one.cpu_s for one in agreement])
     rows = [
         row(
             text_cell(one.title or None),
             text_cell(one.data or None),
             number_cell(one.spearman, 2),
-            number_cell(one.user_s, min(costs, 4)),
+            number_cell(one.cpu_s, min(costs, 4)),
         )
         for one in agreement
     ]
