@@ -7,7 +7,6 @@ is a crash.
 from __future__ import annotations
 
 import io
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from forgeries import forged_journal, forged_model
 from mutations import damaged, damaged_json
 from scipy import sparse
 
@@ -32,6 +32,7 @@ NAMES = (
     "timbl",
     "sparse",
     "parquet",
+    "parquet in blocks",
     "any file",
     "templates",
     "weights",
@@ -48,9 +49,12 @@ NAMES = (
     "models of tasks, forged",
     "prior",
     "journal",
+    "journal, forged",
     "request",
     "report",
 )
+
+TREES = [[("He", "he", "PRON", "_", "_", 2, "nsubj"), ("ran", "run", "VERB", "_", "_", 0, "root")]]
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class Target:
                 self.read(path)
             except InputError as error:
                 if "\n" in str(error) or not str(error):
-                    return AssertionError(f"a fault in more than one line: {error!r}")
+                    fault = AssertionError(f"a fault in more than one line: {error!r}")
+                    return fault.with_traceback(error.__traceback__)
             except Exception as error:
                 return error
         return None
@@ -142,6 +147,7 @@ def _readers() -> list[Target]:
         Target("timbl", "t.inst", timbl, read_timbl),
         Target("sparse", "t.npz", _sparse(), read_sparse),
         Target("parquet", "t.parquet", _parquet(), partial(read_parquet, target="y")),
+        Target("parquet in blocks", "t.parquet", _parquet(), _read_in_blocks),
         Target("any file", "t.txt", (*csv, *conll, *conllu, *svmlight, *timbl), read),
     ]
 
@@ -160,11 +166,42 @@ def _sparse() -> tuple[bytes, ...]:
 
 
 def _parquet() -> tuple[bytes, ...]:
+    """Files of two writers: texts, numbers, truth values and dates, in several codecs."""
     import polars as pl
+    from pyarrow import parquet
 
-    stream = io.BytesIO()
-    pl.DataFrame({"a": ["x", "y"], "b": [1, None], "y": ["K", "S"]}).write_parquet(stream)
-    return (stream.getvalue(),)
+    few = pl.DataFrame({"a": ["x", "y"], "b": [1, None], "y": ["K", "S"]})
+    numbers = pl.Series("n", range(60))
+    many = pl.select(
+        a=pl.when(numbers % 7 > 0).then(pl.format("value {}", numbers % 5)),
+        long=pl.lit("z").repeat_by(numbers * 5).list.join(""),
+        b=numbers % 2 == 0,
+        f=numbers / 3,
+        d=pl.date(2020, 1, 1) + pl.duration(days=numbers),
+        e=pl.format("{}", numbers % 3).cast(pl.Categorical),
+        y=pl.when(numbers % 2 == 0).then(pl.lit("K")).otherwise(pl.lit("S")),
+    )
+    kinds = [("zstd", None, None), ("uncompressed", 20, 50), ("uncompressed", None, None)]
+    streams = []
+    for frame in (few, many):
+        for codec, rows, size in kinds:
+            streams.append(io.BytesIO())
+            frame.write_parquet(
+                streams[-1], compression=codec, row_group_size=rows, data_page_size=size
+            )
+    arrow = many.to_arrow(compat_level=pl.CompatLevel.oldest())
+    for version in ("1.0", "2.0"):
+        for codec, dictionary in (("none", True), ("none", False), ("snappy", True)):
+            streams.append(io.BytesIO())
+            how = {"data_page_version": version, "use_dictionary": dictionary}
+            parquet.write_table(arrow, streams[-1], compression=codec, data_page_size=100, **how)
+    return tuple(stream.getvalue() for stream in streams)
+
+
+def _read_in_blocks(path: Path) -> None:
+    from featloom.data.blocks_parquet import read_blocks
+
+    list(read_blocks(path, target="y"))
 
 
 def _formats() -> list[Target]:
@@ -185,6 +222,7 @@ def _formats() -> list[Target]:
 
 
 def _models() -> list[Target]:
+    from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.parser import DependencyParser
     from featloom.learners.plan_model import PlanModel
@@ -194,17 +232,20 @@ def _models() -> list[Target]:
 
     with TemporaryDirectory() as folder:
         memory, linear, tagger, parser, tasks, prior = _saved(Path(folder))
+    columns = {"letter": ["c", "k"], "next": ["e", "o"], "verb": ["add", "give"]}
+    table = NominalTable.from_columns(columns)
+    # What is loaded must also answer: a part that does not fit may be met only then.
     kinds = {
-        "memory model": (memory, MemoryClassifier.load),
-        "linear model": (linear, PlanModel.load),
-        "tagger": (tagger, SequenceTagger.load),
-        "parser": (parser, DependencyParser.load),
-        "models of tasks": (tasks, TaskModels.load),
+        "memory model": (memory, lambda path: MemoryClassifier.load(path).predict([["c", "x"]])),
+        "linear model": (linear, lambda path: PlanModel.load(path).predict(table)),
+        "tagger": (tagger, lambda path: SequenceTagger.load(path).predict([["the", "x"], ["a"]])),
+        "parser": (parser, lambda path: DependencyParser.load(path).predict_trees(TREES)),
+        "models of tasks": (tasks, lambda path: TaskModels.load(path).predict(table)),
     }
     found = []
-    for name, (content, load) in kinds.items():
-        found.append(Target(name, "m.featloom", (content,), load))
-        found.append(Target(f"{name}, forged", "m.featloom", (content,), load, forged))
+    for name, (content, answers) in kinds.items():
+        found.append(Target(name, "m.featloom", (content,), answers))
+        found.append(Target(f"{name}, forged", "m.featloom", (content,), answers, forged_model))
     return [*found, Target("prior", "p.json", (prior,), RelevancePrior.load, _as_json)]
 
 
@@ -228,10 +269,7 @@ def _saved(folder: Path) -> tuple[bytes, ...]:
     )
     tagger = SequenceTagger(templates=["U0:%x[0,0]", "B"], random_state=0)
     tagger.fit([["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]).save(folder / "tagger")
-    trees = [
-        [("He", "he", "PRON", "_", "_", 2, "nsubj"), ("ran", "run", "VERB", "_", "_", 0, "root")]
-    ]
-    DependencyParser(epochs=1).fit(table_of_trees(trees * 3)).save(folder / "parser")
+    DependencyParser(epochs=1).fit(table_of_trees(TREES * 3)).save(folder / "parser")
     X = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]] * 6))
     prior = RelevancePrior(feature_names=["dobj_a", "dobj_b", "tp_c"])
     prior.fit({"add": (X, ["x", "y"] * 6), "give": (X, ["y", "x"] * 6)}).save(folder / "prior")
@@ -240,44 +278,6 @@ def _saved(folder: Path) -> tuple[bytes, ...]:
     TaskModels.of(features, weights, "verb", "sense", prior).save(folder / "tasks")
     names = ("memory", "linear", "tagger", "parser", "tasks", "prior")
     return tuple((folder / name).read_bytes() for name in names)
-
-
-def forged(content: bytes, random: Random, _: tuple[bytes, ...]) -> bytes:
-    """A model whose parts were changed by someone who also set the checksums right."""
-    from featloom.formats.models import load_model, save_model
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "m"
-        path.write_bytes(content)
-        model = load_model(path)
-        description, arrays = model.description, dict(model.arrays)
-        if random.random() < 0.5 or not arrays:
-            text = damaged_json(json.dumps(description).encode(), random)
-            changed = json.loads(text)
-            description = changed if isinstance(changed, dict) else {"changed": changed}
-        else:
-            name = random.choice(sorted(arrays))
-            arrays[name] = _changed_array(arrays[name], random)
-        save_model(path, model.kind, description, arrays)
-        return path.read_bytes()
-
-
-def _changed_array(array: np.ndarray, random: Random) -> np.ndarray:
-    """One number set to an odd one, or numbers lost, or another type."""
-    array, what = np.array(array), random.randrange(6)
-    if what == 0:
-        return array[: random.randrange(len(array) + 1)] if array.ndim else array
-    if what == 1:
-        return array.astype(random.choice((np.int8, np.int64, np.float32, np.float64)))
-    if what == 2 or not array.size:
-        return array.reshape(-1)
-    odd = (np.nan, np.inf, 1e300, -1.0) if array.dtype.kind == "f" else (-1, 0, 1, 7, 100)
-    if array.dtype.kind in "iu":
-        odd += (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max)
-    value = random.choice(odd)
-    with np.errstate(over="ignore"):
-        array.reshape(-1)[random.randrange(array.size)] = np.array(value).astype(array.dtype)
-    return array
 
 
 def _comparison() -> bytes:
@@ -300,7 +300,7 @@ def _comparison() -> bytes:
 def _runs(results: tuple[bytes, ...]) -> list[Target]:
     from featloom.cli.session import read_request
     from featloom.report.html import report_html
-    from featloom.runs import Run
+    from featloom.runs import Run, read_result
     from featloom.search import Journal, fingerprint
 
     with TemporaryDirectory() as folder:
@@ -308,13 +308,15 @@ def _runs(results: tuple[bytes, ...]) -> list[Target]:
         with Journal(path, data=fingerprint("d"), search={"m": 1}) as journal:
             for k in range(3):
                 journal.append({"k": k}, {"score": k / 3}, seconds=0.1, elapsed=0.1 * k)
+            journal.record_stop(3, "budget")
         journal_bytes = path.read_bytes()
 
     def opened(path: Path) -> None:
         for beside in path.parent.glob(f"{path.name}-*"):
             beside.unlink()
         with Journal(path, data=fingerprint("d"), search={"m": 1}) as journal:
-            list(journal)
+            scores = [evaluation.score for evaluation in journal]
+            journal.append({"k": "new"}, sum(scores, 0.0), seconds=0.1, elapsed=journal.elapsed)
 
     def request(path: Path) -> None:
         read_request(Run(path.parent))
@@ -322,10 +324,11 @@ def _runs(results: tuple[bytes, ...]) -> list[Target]:
     asked = (b'{"command": "memory", "options": {"data": "x.csv", "budget": 3}}',)
     return [
         Target("journal", "s.journal", (journal_bytes,), opened),
+        Target("journal, forged", "s.journal", (journal_bytes,), opened, forged_journal),
         Target("request", "request.json", asked, request, _as_json),
         Target(
             "report", "result.json", results,
-            lambda path: report_html(json.loads(path.read_bytes())),
+            lambda path: report_html(read_result(path)),
             lambda content, random, _: damaged_json(content, random),
         ),
     ]  # fmt: skip
