@@ -1,300 +1,301 @@
-"""Runs that are disturbed: killed, interrupted, robbed of workers, their journals damaged.
+"""Runs that are disturbed: killed, interrupted, robbed of workers, of disk, of their journal.
 
-    python benchmarks/faults.py --kills 200 --others 20
+    python benchmarks/faults.py --kills 200 --others 4 [--only "memory search"] [--seed 0]
 
-Each command is run once undisturbed.  Then a run of the same is disturbed at random instants and
-resumed until it ends.  It must end with the same result (but for times), or refuse in one line;
-never with another result, and never with a traceback.  Prints a table of what was tried and how it
-ended.
+Each command is run undisturbed, and then disturbed at random instants and resumed until it ends.
+It must end with the same result (but for times), or refuse in one line; never with another
+result, never with a traceback, and it must not hang.  A full disk needs the right to mount one (a
+small one in memory), a clock that is set back the library of Debian's package faketime; without
+them these are left out, and that is said.  A worker that hangs is waited for two minutes.
+
+Prints what was tried and how it ended, a line of JSON each; exit code 1 where anything went wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep
 
-COMMON = 20  # rows of a class that is kept
-PATIENCE = 300  # seconds after which a run hangs
-NOT_COMPARED = {
-    "timing", "versions", "command", "budget", "fit_s", "predict_s", "seconds", "spent",
-    "source", "use", "files",  # a run that is resumed names its data by the whole path
-}  # fmt: skip
+from disturbed import (
+    SAME,
+    Command,
+    anew,
+    at_random,
+    commands,
+    compared,
+    end_of,
+    kill_all,
+    kill_client,
+    once,
+    result_of,
+    start,
+    to_the_end,
+    undisturbed,
+    workers_of,
+)
 
-
-@dataclass
-class Command:
-    """A command, what it leaves undisturbed, and how long it takes."""
-
-    name: str
-    arguments: list[str]
-    result: object = None
-    seconds: float = 0.0
-    outcomes: dict[str, Counter] = field(default_factory=dict)
-
-    def ended(self, fault: str, how: str) -> None:
-        self.outcomes.setdefault(fault, Counter())[how] += 1
-
-
-def featloom(arguments: list[str], folder: Path) -> subprocess.Popen:
-    """A process of the program, in a group of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "featloom.cli.main", *arguments],
-        cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
-    )  # fmt: skip
-
-
-def without_times(part: object) -> object:
-    """A result without what differs from run to run."""
-    if isinstance(part, dict):
-        return {k: without_times(v) for k, v in part.items() if k not in NOT_COMPARED}
-    return [without_times(one) for one in part] if isinstance(part, list) else part
-
-
-def result_of(folder: Path) -> object:
-    return without_times(json.loads((folder / "run" / "result.json").read_bytes()))
-
-
-def compared(expected: object, found: object, place: str = "") -> str:
-    """Whether two results are the same; if not, the first place where they differ."""
-    if isinstance(expected, dict) and isinstance(found, dict):
-        pairs = [(key, expected.get(key), found.get(key)) for key in {**expected, **found}]
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        pairs = [(n, *both) for n, both in enumerate(zip(expected, found, strict=True))]
-    else:
-        return "same result" if expected == found else f"WRONG RESULT at {place}"
-    ends = [compared(one, other, f"{place}/{key}") for key, one, other in pairs]
-    return next((end for end in ends if end != "same result"), "same result")
-
-
-def undisturbed(command: Command, folder: Path) -> None:
-    begin = monotonic()
-    process = featloom(command.arguments, folder)
-    _, errors = process.communicate(timeout=PATIENCE)
-    if process.returncode:
-        raise SystemExit(f"{command.name}: {errors}")
-    command.result, command.seconds = result_of(folder), monotonic() - begin
-
-
-def to_the_end(command: Command, folder: Path, disturb: Callable[[subprocess.Popen], bool]) -> str:
-    """Run and resume until the run ends by itself; how it ended."""
-    while True:
-        started = (folder / "run" / "request.json").exists()
-        process = featloom(["resume", "run", "-q"] if started else command.arguments, folder)
-        disturbed = disturb(process)
-        try:
-            _, errors = process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return "HUNG"
-        if "Traceback" in errors and not disturbed:
-            return f"TRACEBACK: {errors.strip().splitlines()[-1][:80]}"
-        if process.returncode == 0:
-            return compared(command.result, result_of(folder))
-        if not disturbed:
-            return f"refused: {errors.strip().splitlines()[-1][-90:]}"
-
-
-def at_random(seconds: float, random: Random, act: Callable[[subprocess.Popen], None]):
-    """Disturbs at an instant within some seconds, as long as the process lives."""
-
-    def disturb(process: subprocess.Popen) -> bool:
-        end = monotonic() + random.uniform(0.05, seconds)
-        while monotonic() < end:
-            if process.poll() is not None:
-                return False
-            sleep(0.01)
-        act(process)
-        return True
-
-    return disturb
-
-
-def kill_all(process: subprocess.Popen) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-
-
-def workers_of(process: subprocess.Popen) -> list[int]:
-    """Processes that the process has started, and those that these have."""
-    listed = subprocess.run(
-        ["ps", "-o", "pid=,ppid=", "-g", str(process.pid)], capture_output=True, text=True
-    ).stdout.split()
-    pids = [int(pid) for pid in listed[::2]]
-    return [pid for pid in pids if pid != process.pid]
-
-
-def kill_client(process: subprocess.Popen) -> None:
-    os.kill(process.pid, signal.SIGKILL)
-    # Its workers end with it; none may be left.
-    end = monotonic() + 20
-    while workers_of(process) and monotonic() < end:
-        sleep(0.05)
-    if workers_of(process):
-        os.killpg(process.pid, signal.SIGKILL)
-        raise SystemExit("workers outlived their client")
-
-
-def kill_a_worker(process: subprocess.Popen) -> None:
-    workers = workers_of(process)
-    if workers:
-        os.kill(workers[len(workers) // 2], signal.SIGKILL)
+BAD = ("WRONG", "HUNG", "TRACEBACK", "LEFT")
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
 
 def kill_points(command: Command, n: int, random: Random, folder: Path) -> None:
     """Kill runs of a command so many times in all, each resumed until the next kill or the end."""
     done = 0
     while done < n:
-        shutil.rmtree(folder / "run", ignore_errors=True)
-        kills = Counter()
+        anew(folder)
+        kills: Counter = Counter()
 
         def act(process, kills=kills):
-            kills["n"] += 1
-            (kill_all if random.random() < 0.5 else kill_client)(process)
+            how = random.choice(["kill -9 of client and workers", "kill -9 of the client alone"])
+            (kill_all if "workers" in how else kill_client)(process)
+            kills[how] += 1
 
-        # Every kill but the last few leaves the run to be resumed.
-        disturb = at_random(1.2 * command.seconds, random, act)
-        how = to_the_end(command, folder, disturb)
-        done += kills["n"]
-        for _ in range(kills["n"]):
-            command.ended("kill -9 of the client or of all", how)
-
-
-def signalled(command: Command, which: signal.Signals, random: Random, folder: Path) -> None:
-    shutil.rmtree(folder / "run", ignore_errors=True)
-    once = Counter()
-
-    def disturb(process: subprocess.Popen) -> bool:
-        if once["done"]:
-            return False
-        once["done"] += 1
-        return at_random(command.seconds, random, lambda p: p.send_signal(which))(process)
-
-    command.ended(which.name, to_the_end(command, folder, disturb))
+        ended = to_the_end(command, folder, at_random(1.1 * command.seconds, random, act))
+        done += kills.total()
+        for how, times in kills.items():
+            command.ended(how, ended, times)
 
 
-def worker_killed(command: Command, random: Random, folder: Path) -> None:
-    shutil.rmtree(folder / "run", ignore_errors=True)
-    once = Counter()
+def told_to_stop(command: Command, random: Random, folder: Path) -> None:
+    """SIGTERM to the process; Ctrl-C, which reaches all processes of a terminal."""
+    for name in ("SIGTERM", "Ctrl-C"):
+        anew(folder)
 
-    def disturb(process: subprocess.Popen) -> bool:
-        if once["done"]:
-            return False
-        once["done"] += 1
-        return at_random(command.seconds, random, kill_a_worker)(process)
+        def act(process, name=name):
+            if name == "SIGTERM":
+                process.send_signal(signal.SIGTERM)
+            else:
+                os.killpg(process.pid, signal.SIGINT)
 
-    command.ended("kill -9 of a worker", to_the_end(command, folder, disturb))
+        disturb = once(at_random(command.seconds, random, act))
+        command.ended(name, to_the_end(command, folder, disturb))
 
 
-def journal_damaged(command: Command, how: str, random: Random, folder: Path) -> None:
+def workers_lost(command: Command, random: Random, folder: Path) -> None:
+    """Workers that are killed, one or all of them."""
+    for fault in ("kill -9 of a worker", "kill -9 of all workers"):
+        struck = Counter()
+
+        def act(process, fault=fault, struck=struck):
+            workers = workers_of(process)
+            for pid in workers if "all" in fault else random.sample(workers, min(1, len(workers))):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    struck[fault] += 1
+
+        command.ended(fault, until_struck(command, random, folder, act, struck))
+
+
+def worker_hung(command: Command, random: Random, folder: Path) -> None:
+    """A worker that is stopped and never goes on."""
+    struck = Counter()
+
+    def act(process):
+        workers = workers_of(process)
+        if workers:
+            with suppress(ProcessLookupError):
+                os.kill(random.choice(workers), signal.SIGSTOP)
+                struck["n"] += 1
+
+    command.ended("a worker hangs", until_struck(command, random, folder, act, struck))
+
+
+def until_struck(command: Command, random: Random, folder: Path, act, struck: Counter) -> str:
+    """How a run ended whose workers were struck; there may be none at the instant."""
+    for _ in range(50):
+        anew(folder)
+        ended = to_the_end(command, folder, once(at_random(command.seconds, random, act)))
+        if struck:
+            return ended
+    raise SystemExit(f"{command.name} has no workers")
+
+
+def journal_damaged(command: Command, random: Random, folder: Path) -> None:
     """A run that was killed half way, and whose journal was damaged before it was resumed."""
-    shutil.rmtree(folder / "run", ignore_errors=True)
-    process = featloom(command.arguments, folder)
-    at_random(command.seconds, random, kill_all)(process)
-    process.communicate(timeout=PATIENCE)
-    journals = sorted((folder / "run").glob("*.journal")) if (folder / "run").exists() else []
-    if not journals:
-        return
-    content = bytearray(journals[0].read_bytes())
-    if how == "truncated":
-        content = content[: random.randrange(len(content) + 1)]
-    elif content:
-        for _ in range(3):
-            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    journals[0].write_bytes(bytes(content))
-    command.ended(f"journal {how}", to_the_end(command, folder, lambda _: False))
+    for how in ("truncated", "with flipped bytes"):
+        journals: list[Path] = []
+        while not journals:
+            anew(folder)
+            process = start(command.arguments, folder)
+            at_random(command.seconds, random, kill_all)(process)
+            process.communicate()
+            journals = sorted(folder.glob("run/*.journal"))
+        # What is not yet in the file itself lies in its log.
+        file = random.choice([*journals, *folder.glob("run/*.journal-wal")])
+        content = bytearray(file.read_bytes())
+        if how == "truncated":
+            content = content[: random.randrange(len(content) + 1)]
+        else:
+            for _ in range(min(3, len(content))):
+                content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        file.write_bytes(bytes(content))
+        command.ended(f"journal {how}", in_general(to_the_end(command, folder)))
+
+
+def in_general(how: str) -> str:
+    """A refusal without what differs from one to the next."""
+    for said in ("is damaged", "is not a journal", "was made from other data", "another version"):
+        if how.startswith("refused") and said in how:
+            return f"refused: the journal {said}"
+    return how
 
 
 def two_at_once(command: Command, random: Random, folder: Path) -> None:
-    """Two processes resume one run: one goes on, the other is refused."""
-    shutil.rmtree(folder / "run", ignore_errors=True)
-    process = featloom(command.arguments, folder)
-    at_random(0.8 * command.seconds, random, kill_all)(process)
-    process.communicate(timeout=PATIENCE)
-    if not (folder / "run" / "request.json").exists():
-        return
-    both = [featloom(["resume", "run", "-q"], folder) for _ in range(2)]
-    ends = []
-    for one in both:
-        _, errors = one.communicate(timeout=PATIENCE)
-        ends.append("done" if one.returncode == 0 else errors.strip().splitlines()[-1][-60:])
-    refused = [end for end in ends if end != "done"]
-    said = f"one refused ({refused[0]})" if refused else "one after the other"
-    command.ended("two processes", f"{said}, {compared(command.result, result_of(folder))}")
+    """Two processes resume one run: one goes on, the other is refused or comes after it."""
+    while True:
+        anew(folder)
+        process = start(command.arguments, folder)
+        at_random(0.8 * command.seconds, random, kill_all)(process)
+        process.communicate()
+        if (folder / "run" / "request.json").exists():
+            break
+    both = [start(["resume", "run", "-q"], folder) for _ in range(2)]
+    ends = [end_of(one) for one in both]
+    wrong = [end for end in ends if end.startswith(BAD)]
+    done = "done" in ends or to_the_end(command, folder) == SAME
+    found = compared(command.result, result_of(folder / "run")) if done else "WRONG: none is done"
+    refused = [end for end in ends if end.startswith("refused")]
+    said = "one refused" if refused else "both done"
+    command.ended("two processes resume", wrong[0] if wrong else f"{said}, {found}")
 
 
-def letters(folder: Path, n: int) -> None:
-    """Windows of letters with their sound."""
-    from featloom.data.tasks.ready import load
-
-    table = load("letter-to-sound")
-    rows = sorted(Random(0).sample(range(len(table)), n))
-    often = Counter(int(table.labels[row]) for row in rows)
-    rows = [row for row in rows if often[int(table.labels[row])] >= COMMON]
-    with open(folder / "letters.csv", "w", newline="") as stream:
-        out = csv.writer(stream)
-        out.writerow([*table.columns, "sound"])
-        for row in rows:
-            cells = [table.value(column, row) or "" for column in table.columns]
-            out.writerow([*cells, table.classes[table.labels[row]]])
+@contextmanager
+def small_disk(place: Path, kilobytes: int) -> Iterator[None]:
+    """A disk in memory, mounted for the time."""
+    place.mkdir(exist_ok=True)
+    size = f"size={kilobytes}k"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "featloom", place], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
 
 
-def commands() -> list[Command]:
-    to = ["--out", "run", "--quiet", "--seed", "3"]
-    data = ["letters.csv", "--target", "sound"]
-    memory = ["memory", *data, "--strategy", "genetic", "--budget", "60"]
+def disk_full(command: Command, random: Random, folder: Path) -> None:
+    """The disk of the run is full before the end; then there is room again, and it is resumed."""
+    anew(folder)
+    with small_disk(folder / "run", random.choice([4, 16, 24, 40, 100, 250])):
+        first = end_of(start(command.arguments, folder))
+        refusal = first.startswith("refused") and ("space" in first or "full" in first)
+        subprocess.run(["mount", "-o", "remount,size=1g", folder / "run"], check=True)
+        ended = to_the_end(command, folder)
+    if first.startswith(BAD):
+        ended = first
+    elif not refusal and first != "done":
+        ended = f"{first}; then {ended}"
+    said = "it had sufficed" if first == "done" else "refused in a line, resumed"
+    command.ended("disk full", f"{said}: {ended}")
+
+
+def temporary_disk_full(command: Command, random: Random, folder: Path) -> None:
+    """There is no room for temporary files; then there is."""
+    anew(folder)
+    with small_disk(folder / "temporary", random.choice([4, 16, 64])):
+        first = end_of(start(command.arguments, folder, {"TMPDIR": str(folder / "temporary")}))
+        ended = first if first.startswith(BAD) else to_the_end(command, folder)
+    said = "it had sufficed" if first == "done" else "refused in a line, resumed"
+    command.ended("temporary disk full", f"{said}: {ended}")
+
+
+def clock_set_back(command: Command, random: Random, folder: Path) -> None:
+    """The time of day is set back by a day while it runs; then it is killed, and resumed.
+
+    It begins a day ahead: under libfaketime, a process that begins in the past does not wait.
+    """
+    anew(folder)
+    clock = folder / "clock"
+    clock.write_text("+1d")
+    env = {
+        "LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+    }  # fmt: skip
+
+    def act(process):
+        clock.write_text("+0")
+        at_random(0.5 * command.seconds, random, kill_all)(process)
+
+    disturb = once(at_random(command.seconds, random, act))
+    command.ended("clock set back", to_the_end(command, folder, disturb, env))
+
+
+def others(
+    command: Command, random: Random, folder: Path, can: dict[str, bool], first: bool
+) -> None:
+    """Every other fault once, as far as it can happen to the command."""
+    told_to_stop(command, random, folder)
+    two_at_once(command, random, folder)
+    if command.workers:
+        workers_lost(command, random, folder)
+    if command.has_journal:
+        journal_damaged(command, random, folder)
+    if can["mount"]:
+        disk_full(command, random, folder)
+        temporary_disk_full(command, random, folder)
+    # Under the library that sets the clock Dask is very slow.
+    if can["faketime"] and (first or command.workers != "dask"):
+        clock_set_back(command, random, folder)
+
+
+def able(folder: Path) -> dict[str, bool]:
+    """What can be tried on this machine; what cannot is said."""
+    can = {"mount": True, "faketime": Path(FAKETIME).exists()}
+    try:
+        with small_disk(folder / "try", 100):
+            pass
+    except (OSError, subprocess.CalledProcessError):
+        can["mount"] = False
+    for name, there in can.items():
+        if not there:
+            print(f"left out, for want of {name}", file=sys.stderr)
+    return can
+
+
+def rows_of(command: Command) -> list[dict]:
+    """What was tried with a command, and how it ended."""
     return [
-        Command("memory search", [*memory, "--jobs", "2", *to]),
-        Command("induction search", ["induce", *data, "--search", "--jobs", "2", *to]),
-        Command(
-            "discover",
-            ["discover", *data, "--budget", "2h", "--only", "linear model", "--only", "induction",
-             "--only", "memory", "--jobs", "2", *to],
-        ),
+        {
+            "bench": f"{command.name}: {fault}", "kind": "fault", "command": command.name,
+            "fault": fault, "tried": outcomes.total(), "ended": dict(outcomes.most_common()),
+        }
+        for fault, outcomes in command.outcomes.items()
     ]  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=12)
-    parser.add_argument("--others", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--others", type=int, default=4, help="times of each other fault")
+    parser.add_argument("--hangs", type=int, default=1, help="times that a worker hangs")
+    parser.add_argument("--only", default="", help="the command of this name")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    random = Random(asked.seed)
-    with TemporaryDirectory() as name:
+    random, bad = Random(asked.seed), False
+    with TemporaryDirectory(prefix="featloom-faults-") as name:
         folder = Path(name)
-        letters(folder, 1_000)
-        chosen = commands()
+        can = able(folder)
+        chosen = [one for one in commands(folder) if asked.only in ("", one.name)]
         for command in chosen:
-            shutil.rmtree(folder / "run", ignore_errors=True)
             undisturbed(command, folder)
-            print(f"{command.name}: undisturbed in {command.seconds:.1f} s", flush=True)
+            print(f"{command.name}: undisturbed {command.seconds:.1f} s", file=sys.stderr)
             kill_points(command, -(-asked.kills // len(chosen)), random, folder)
-            for _ in range(asked.others):
-                signalled(command, signal.SIGTERM, random, folder)
-                signalled(command, signal.SIGINT, random, folder)
-                worker_killed(command, random, folder)
-                journal_damaged(command, "truncated", random, folder)
-                journal_damaged(command, "with flipped bytes", random, folder)
-                two_at_once(command, random, folder)
-            for fault, outcomes in command.outcomes.items():
-                for how, n in outcomes.most_common():
-                    print(f"  {fault:32} {n:>4} × {how}", flush=True)
-    bad = ("WRONG", "HUNG", "TRACEBACK")
-    ends = [how for command in chosen for c in command.outcomes.values() for how in c]
-    return int(any(word in how for how in ends for word in bad))
+            for time in range(asked.others):
+                others(command, random, folder, can, first=time == 0)
+            for _ in range(asked.hangs if command.workers else 0):
+                worker_hung(command, random, folder)
+            for row in rows_of(command):
+                print(json.dumps(row), flush=True)
+                bad = bad or any(word in how for how in row["ended"] for word in BAD)
+    return int(bad)
 
 
 if __name__ == "__main__":

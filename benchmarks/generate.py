@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 
 def zipf_rows(
@@ -16,23 +17,48 @@ def zipf_rows(
     rng = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, n_features + 1) ** exponent
     edges = np.cumsum(weights / weights.sum())
+    guide = np.searchsorted(edges, np.arange(2 * n_features) / (2 * n_features))
     draws = _draws_for(ones, weights / weights.sum())
-    indptr, indices = [np.zeros(1, np.int64)], []
+    starts = np.zeros(n_rows + 1, np.int64)
+    parts = []
     block = max(1, 20_000_000 // draws)
     for begin in range(0, n_rows, block):
-        size = min(block, n_rows - begin)
-        drawn = np.searchsorted(edges, rng.random((size, draws))).astype(np.int32)
-        drawn = np.sort(np.minimum(drawn, n_features - 1), axis=1)
-        fresh = np.ones_like(drawn, dtype=bool)
-        fresh[:, 1:] = drawn[:, 1:] != drawn[:, :-1]
-        indptr.append(indptr[-1][-1] + np.cumsum(fresh.sum(axis=1)))
-        indices.append(drawn[fresh])
-    starts = np.concatenate(indptr)
-    features = np.concatenate(indices)
+        end = min(begin + block, n_rows)
+        part = _drawn(rng.random((end - begin, draws)), edges, guide, starts[begin : end + 1])
+        parts.append(part.copy())
+    features = np.concatenate(parts)
+    parts.clear()
     leaning = rng.normal(0, 0.7, n_features) * (rng.random(n_features) < 0.2)
-    score = np.add.reduceat(leaning[features], starts[:-1])
+    score = np.empty(n_rows)
+    for begin in range(0, n_rows, block):
+        own = starts[begin : begin + block + 1]
+        leanings = leaning[features[own[0] : own[-1]]]
+        score[begin : begin + block] = np.add.reduceat(leanings, own[:-1] - own[0])
     labels = (score + rng.logistic(size=n_rows) > 2.2).astype(np.int64)
     return starts, features, labels
+
+
+@njit(cache=True)
+def _drawn(chances, edges, guide, starts):
+    """The features that chances stand for, each once in a row, in ascending order.
+
+    ``guide`` says where among the edges to begin; ``starts`` is filled in from its first entry on.
+    """
+    found = np.empty(chances.size, np.int32)
+    n_found = 0
+    for row in range(len(chances)):
+        drawn = np.sort(chances[row])
+        last = -1
+        for chance in drawn:
+            feature = max(last, guide[int(chance * len(guide))])
+            while feature < len(edges) - 1 and edges[feature] < chance:
+                feature += 1
+            if feature > last:
+                found[n_found] = feature
+                n_found += 1
+                last = feature
+        starts[row + 1] = starts[0] + n_found
+    return found[:n_found]
 
 
 def _draws_for(ones: int, chances: np.ndarray) -> int:

@@ -1,25 +1,48 @@
-"""The figures of ``results.json`` as a page of the documentation and as a part of the README."""
+"""The figures of ``results.json`` set into the documentation.
+
+They are a page of their own, a part of the README, two parts of the page on scale, with two
+drawings, and four of the page on faults.  ``python benchmarks/render.py [RESULTS [ROOT]]`` sets the
+figures of another file, into the pages of another copy of the project.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+
+from render_faults import determinism_table, fault_table, fuzzing_table, long_lines
+from render_scale import drawings, plan_part, scale_tables, shown
 
 from featloom.runs import write_beside
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "benchmarks.md"
-README = ROOT / "README.md"
-BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 
 
-def render(results: dict) -> None:
-    """Write the page, and the README's part between its two marks."""
-    write_beside(PAGE, page(results))
-    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    inner = "\n".join(["", *readme_figures(results["results"]), ""])
-    write_beside(README, before + BEGIN + inner + END + after)
+def render(results: dict, root: Path = ROOT) -> None:
+    """Write the page, the drawings, and the parts of other pages between their marks."""
+    figures, docs = results["results"], root / "docs"
+    scale = figures.get("scale.py", [])
+    drawings(scale, docs / "assets")
+    write_beside(docs / "benchmarks.md", page(results))
+    fill(root / "README.md", {"figures": readme_figures(figures)})
+    # A table or a picture stands apart from the mark before it.
+    parts = {"growth": shown(scale), "plan": plan_part(scale)}
+    fill(docs / "scale.md", {name: ["", *lines, ""] for name, lines in parts.items()})
+    tried = {name: table(figures.get(file, [])) for file, (name, table) in FAULTS.items()}
+    fill(docs / "faults.md", {name: ["", *lines, ""] for name, lines in tried.items()})
+
+
+def fill(path: Path, parts: dict[str, list[str]]) -> None:
+    """Write lines between ``<!-- NAME -->`` and ``<!-- /NAME -->`` of a file."""
+    text = path.read_text(encoding="utf-8")
+    for name, lines in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        inner = "\n".join(["", *lines, ""])
+        text = before + begin + inner + end + after
+    write_beside(path, text)
 
 
 def readme_figures(results: dict[str, list[dict]]) -> list[str]:
@@ -76,6 +99,8 @@ def page(results: dict) -> str:
         + ".",
     ]
     for file, rows in results["results"].items():
+        if file in FAULTS:
+            continue
         lines += ["", f"## {file.removesuffix('.py').replace('_', ', ')}", ""]
         lines += TABLES.get(file, speed_table)(rows)
     return "\n".join(lines) + "\n"
@@ -103,37 +128,6 @@ def speed_table(rows: list[dict]) -> list[str]:
             f"{row['peak_mb']:,}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def scale_tables(rows: list[dict]) -> list[str]:
-    """How cost grows with rows; then blocks, workers and the journal."""
-    growth = [row for row in rows if row.get("kind") == "growth"]
-    lines = [
-        "Seconds (wall) and peak memory with rows ×1, ×10 and ×100, each in a process of its own;",
-        "the exponent e is that of seconds ~ rows^e, 1 where cost grows as the rows do.",
-        "",
-        "| what | rows | seconds | peak, MB | of which data | e |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for row in growth:
-        first = row is next(other for other in growth if other["what"] == row["what"])
-        cells = [
-            row["what"] if first else "",
-            f"{row['rows']:,}",
-            f"{row['ours_s']:.3g}",
-            f"{row['peak_mb']:,}",
-            f"{row['before_mb']:,}",
-            f"{row['exponent']:.2f}" if first else "",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    others = [row for row in rows if row.get("kind") != "growth"]
-    lines += ["", *speed_table(others), ""]
-    for row in others:
-        if row["kind"] == "blocks":
-            lines.append(f"Counted from disk: {row['rows_a_second']:,} rows a second on one core.")
-        if row["kind"] == "journal":
-            lines.append(f"Writing the journal: {100 * row['overhead']:.2f} % of the search.")
     return lines
 
 
@@ -382,5 +376,15 @@ TABLES = {
     "transfer.py": transfer_tables,
 }
 
+# What the page on faults shows: the name of the part, and what makes it.
+FAULTS = {
+    "faults.py": ("faults", fault_table),
+    "long_discover.py": ("long", long_lines),
+    "determinism.py": ("determinism", determinism_table),
+    "fuzz.py": ("fuzzing", fuzzing_table),
+}
+
 if __name__ == "__main__":
-    render(json.loads((Path(__file__).parent / "results.json").read_text()))
+    given = [Path(argument) for argument in sys.argv[1:]]
+    source = given[0] if given else Path(__file__).parent / "results.json"
+    render(json.loads(source.read_text()), *given[1:])

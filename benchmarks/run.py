@@ -3,6 +3,7 @@
 ``python benchmarks/run.py [--quick] [--only FILE]`` writes ``benchmarks/results.json``,
 ``docs/benchmarks.md`` and the figures of the README.  To be run alone on a quiet machine.
 ``--only`` measures one file anew and keeps the figures of the others; ``--quick`` keeps nothing.
+``--take FILE OUTPUT`` sets in what FILE has printed before: some take an hour, and arguments.
 """
 
 from __future__ import annotations
@@ -38,14 +39,27 @@ def main() -> None:
     files = [sys.argv[sys.argv.index("--only") + 1]] if "--only" in sys.argv else FILES
     kept = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else {}
     results = {"versions": versions(), "machine": machine(), "results": kept}
+    if "--take" in sys.argv:
+        file, output = sys.argv[sys.argv.index("--take") + 1 :][:2]
+        results["results"][file] = lines_of(Path(output).read_text())
+        keep(results)
+        return
     for file in files:
         command = [sys.executable, str(HERE / file), *quick]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         print(output, end="", flush=True)
-        results["results"][file] = [json.loads(text) for text in output.splitlines()]
+        results["results"][file] = lines_of(output)
         if not quick:
-            write_beside(RESULTS, json.dumps(results, indent=1) + "\n")
-            render(results)
+            keep(results)
+
+
+def lines_of(output: str) -> list[dict]:
+    return [json.loads(text) for text in output.splitlines()]
+
+
+def keep(results: dict) -> None:
+    write_beside(RESULTS, json.dumps(results, indent=1) + "\n")
+    render(results)
 
 
 def machine() -> str:

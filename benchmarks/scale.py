@@ -1,159 +1,47 @@
-"""How cost grows with rows, what blocks and workers cost and bring, and what the journal costs.
+"""How cost grows with work, what blocks and workers cost and bring, and what the journal costs.
 
-``python benchmarks/scale.py [--quick] [--only NAME]``.  Every size is measured in a process of its
-own, after a small run that compiles.  Growth: seconds and peak memory with rows ×1, ×10 and ×100,
-and the exponent e of seconds ~ rows^e, the slope of a line through the logarithms.  Blocks: ten
-million rows of a million features, made on the fly and counted from disk, against counting in
-memory.  Workers: two against one, on a local Dask cluster.  Journal: a search whose evaluations
-take 50 ms, with and without.
+``python benchmarks/scale.py [--quick] [--only NAME]``.  Growth (``growth.py``): seconds and peak
+memory with rows ×1, ×10 and ×100.  Blocks: ten million rows of a million features, made on the fly
+and counted from disk, against counting the same rows in memory.  Parquet: ten million rows of text,
+the first pass over them and the pass that counts, then induction and a tree.  Workers: no cluster,
+one worker and two on a local Dask cluster.  Journal: a search whose evaluations take 50 ms, with
+and without.  Whatever has a peak of memory is measured in a process of its own, on one core where
+nothing else is said, after a run that compiles.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import resource
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from generate import known_words, zipf_rows
-from measure import Seconds, fastest, line, run_each
+from growth import METHODS, count, growth_of, matrix_of, table_of
+from measure import Seconds, fastest, in_fresh_process, line, peak_megabytes, run_each, timed
 
 from featloom.cluster import cluster
 from featloom.counts.blocks import count_blocks
-from featloom.counts.memory import count_features
-from featloom.data.blocks import MatrixBlocks
+from featloom.counts.merge import FeatureCounts
+from featloom.data.blocks import Blocks, MatrixBlocks
+from featloom.data.blocks_parquet import read_blocks
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import NominalTable
-from featloom.learners.memory import MemoryClassifier
-from featloom.learners.tagger import SequenceTagger
-from featloom.learners.tree import grow_tree, prune_by_error
+from featloom.learners.tree_blocks import grow_tree_of_blocks
 from featloom.methods.induction import ConjunctionInducer
 from featloom.methods.memory_search import MemorySearch
 from featloom.search import Journal, SearchSpace, search
 from featloom.search.strategies.exhaustive import Exhaustive
 
-TIMES = (1, 10, 100)
 ONES = 30
-QUERIES = 1_000
+MEMORY = "2GB"
+TREE_LEVELS = 6
 EVALUATION = 0.05  # seconds
-Work = tuple[Callable[[int], Any], Callable[[Any], Any]]  # makes the data; is measured on it
-
-
-class Numbered(Sequence[str]):
-    """Names x0, x1, … that are spelt out only when somebody reads them."""
-
-    def __init__(self, n: int):
-        self.n = n
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __getitem__(self, number):
-        return f"x{range(self.n)[number]}"
-
-
-def _matrix(indptr, indices, labels, n_features: int) -> FeatureMatrix:
-    return FeatureMatrix(
-        indptr, indices, Numbered(n_features), np.zeros(n_features, dtype=np.int32), ("x",),
-        np.zeros(1, dtype=bool), labels=labels, classes=("no", "yes"),
-    )  # fmt: skip
-
-
-def _sparse(n_features: int, ones: int) -> Callable[[int], FeatureMatrix]:
-    return lambda n_rows: _matrix(*zipf_rows(n_rows, n_features, ones), n_features)
-
-
-def _count(matrix: FeatureMatrix):
-    return count_features(
-        matrix.indptr, matrix.indices, matrix.shape[1], matrix.labels, len(matrix.classes)
-    )
-
-
-def _table(n_rows: int) -> NominalTable:
-    codes, tags, sizes, n_tags = known_words(n_rows)
-    vocabularies = tuple(tuple(map(str, range(size - 1))) for size in sizes)
-    classes = tuple(f"t{tag}" for tag in range(n_tags))
-    columns = tuple(f"c{j}" for j in range(codes.shape[1]))
-    return NominalTable(columns, codes, vocabularies, labels=tags.astype(np.int32), classes=classes)
-
-
-def _remember(table: NominalTable):
-    few = np.linspace(0, len(table) - 1, min(QUERIES, len(table))).astype(np.int64)
-    return MemoryClassifier(k=3).fit(table).predict(table.take(few))
-
-
-def _sentences(n_tokens: int):
-    codes, tags, _, _ = known_words(n_tokens, n_words=20_000)
-    words = [(str(word), str(letter)) for word, letter in codes[:, [9, 6]].tolist()]
-    cuts = range(0, n_tokens, 20)
-    return [words[a : a + 20] for a in cuts], [
-        [f"t{tag % 12}" for tag in tags[a : a + 20]] for a in cuts
-    ]
-
-
-def _tag(data):
-    templates = ["U0:%x[0,0]", "U1:%x[-1,0]", "U2:%x[1,0]", "U3:%x[0,1]", "B"]
-    return SequenceTagger(templates=templates, passes=5, average=2).fit(*data)
-
-
-# The smallest number of rows, and what is done with them.
-GROWTH: dict[str, tuple[int, Work]] = {
-    "counting, 100,000 features": (100_000, (_sparse(100_000, ONES), _count)),
-    "induction, 10,000 features, all pairs by MI": (
-        10_000,
-        (
-            _sparse(10_000, 20),
-            lambda matrix: ConjunctionInducer(score="mi", final_keep=1000).fit(matrix),
-        ),
-    ),
-    "tree of 11 columns, grown and pruned": (
-        10_000,
-        (_table, lambda table: prune_by_error(grow_tree(table))),
-    ),
-    f"memory of 11 columns, learning and {QUERIES:,} answers": (10_000, (_table, _remember)),
-    "CRF tagger, 4 templates, 5 passes, tokens": (2_000, (_sentences, _tag)),
-}
-
-
-def _measured(name: str, n_rows: int) -> tuple[float, float, float, float]:
-    """Wall and user seconds, peak memory in MB, and memory before the work; in a fresh process."""
-    make, work = GROWTH[name][1]
-    work(make(500))
-    data = make(n_rows)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    wall, user = time.perf_counter(), os.times().user
-    work(data)
-    wall, user = time.perf_counter() - wall, os.times().user - user
-    return wall, user, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before
-
-
-def _in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
-
-
-def _growth(name: str) -> Callable[[bool], list[dict]]:
-    def bench(quick: bool) -> list[dict]:
-        rows = [GROWTH[name][0] * times // (50 if quick else 1) for times in TIMES]
-        measured = [_in_fresh_process(_measured, name, n) for n in rows]
-        walls = [wall for wall, *_ in measured]
-        exponent = float(np.polyfit(np.log(rows), np.log(walls), 1)[0])
-        return [
-            line(
-                f"{name}: {n:,} rows", "–", Seconds(wall, user, None), None, True,
-                kind="growth", what=name, rows=n, peak_mb=round(peak), before_mb=round(before),
-                exponent=round(exponent, 3),
-            )
-            for n, (wall, user, peak, before) in zip(rows, measured, strict=True)
-        ]  # fmt: skip
-
-    return bench
+ARRAYS = ("indptr", "indices", "labels")
 
 
 class LaidOut:
@@ -165,111 +53,269 @@ class LaidOut:
     def _path(self, what: str) -> Path:
         return Path(self.folder, f"{self.number:03d}-{what}.npy")
 
-    def write(self, n_rows: int) -> None:
-        arrays = zipf_rows(n_rows, self.n_features, ONES, seed=self.number)
-        for what, array in zip(("indptr", "indices", "labels"), arrays, strict=True):
+    def write(self, n_rows: int, ones: int) -> None:
+        arrays = zipf_rows(n_rows, self.n_features, ones, seed=self.number)
+        for what, array in zip(ARRAYS, arrays, strict=True):
             np.save(self._path(what), array)
 
     def __call__(self) -> FeatureMatrix:
-        arrays = [
-            np.asarray(np.load(self._path(what), mmap_mode="r"))
-            for what in ("indptr", "indices", "labels")
-        ]
-        return _matrix(*arrays, self.n_features)
+        arrays = [np.asarray(np.load(self._path(what), mmap_mode="r")) for what in ARRAYS]
+        return matrix_of(*arrays, self.n_features)
 
 
-def _write_blocks(folder: str, n_blocks: int, n_rows: int, n_features: int) -> list[LaidOut]:
+def _written(folder: str, n_blocks: int, n_rows: int, n_features: int, ones: int = ONES):
     blocks = [LaidOut(folder, number, n_features) for number in range(n_blocks)]
-    # Elsewhere, so that the memory it takes does not count here.
-    _in_fresh_process(_write_each, blocks, n_rows)
+    in_fresh_process(_write_each, blocks, n_rows, ones)
     return blocks
 
 
-def _write_each(blocks: list[LaidOut], n_rows: int) -> None:
+def _write_each(blocks: list[LaidOut], n_rows: int, ones: int) -> None:
     for block in blocks:
-        block.write(n_rows)
+        block.write(n_rows, ones)
 
 
-def _count_streamed(sources: list[LaidOut]) -> tuple[float, float, float, list[int], int]:
-    """Wall and user seconds of counting from disk, peak MB, class totals, and rows."""
-    count_blocks(MatrixBlocks.of(sources[:1]))
-    blocks = MatrixBlocks.of(sources)
-    wall, user = time.perf_counter(), os.times().user
-    counted = count_blocks(blocks)
-    wall, user = time.perf_counter() - wall, os.times().user - user
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return wall, user, peak, counted.supports[:100].tolist(), len(blocks)
+def _mark(counts: FeatureCounts) -> str:
+    """What two equal counts have in common."""
+    return hashlib.sha256(np.ascontiguousarray(counts.counts).tobytes()).hexdigest()
 
 
-def _count_in_memory(sources: list[LaidOut]) -> tuple[float, float, list[int], int]:
-    """Seconds of counting one block that is in memory, some of its counts, and its rows."""
-    block = sources[0]()
-    whole = _matrix(
-        *(np.array(array) for array in (block.indptr, block.indices, block.labels)),
-        block.shape[1],
+def _count_streamed(sources: list[LaidOut]) -> tuple[Seconds, Seconds, float]:
+    """Counting from disk, the pass before it that gathers the blocks, and peak MB."""
+    gathering = timed(lambda: MatrixBlocks.of(sources))
+    spent = fastest(lambda: count_blocks(gathering.value), times=2)
+    return (
+        Seconds(spent.wall, spent.user, _mark(spent.value)),
+        Seconds(gathering.wall, gathering.user, None),
+        peak_megabytes(),
     )
-    spent = fastest(lambda: _count(whole))
-    return spent.wall, spent.user, spent.value.supports[:100].tolist(), len(whole)
+
+
+def _count_held(sources: list[LaidOut]) -> tuple[Seconds, float]:
+    """Counting the same rows, all of which are in memory, and peak MB."""
+    parts = [source() for source in sources]
+    ends = np.concatenate([np.diff(part.indptr) for part in parts]).cumsum()
+    whole = matrix_of(
+        np.concatenate([[0], ends]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        sources[0].n_features,
+    )
+    del parts
+    spent = fastest(lambda: count(whole), times=2)
+    return Seconds(spent.wall, spent.user, _mark(spent.value)), peak_megabytes()
 
 
 def _blocks(quick: bool) -> list[dict]:
-    """The peer is our own counting of rows in memory, its time scaled to as many rows."""
+    """Both ways in turn, so that both meet the machine in the same state."""
     n_blocks, n_rows, n_features = (4, 5_000, 10_000) if quick else (20, 500_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="featloom-scale-") as folder:
-        sources = _write_blocks(folder, n_blocks, n_rows, n_features)
-        wall, user, peak, _, rows = _in_fresh_process(_count_streamed, sources)
-        _, _, _, one, _ = _in_fresh_process(_count_streamed, sources[:1])
-        in_memory, memory_user, same, of_rows = _in_fresh_process(_count_in_memory, sources)
-    theirs = Seconds(in_memory * rows / of_rows, memory_user * rows / of_rows, None)
+        sources = _written(folder, n_blocks, n_rows, n_features)
+        turns = [
+            (in_fresh_process(_count_streamed, sources), in_fresh_process(_count_held, sources))
+            for _ in range(1 if quick else 2)
+        ]
+    streamed, gathering, peak = min((turn[0] for turn in turns), key=lambda found: found[0].wall)
+    held, held_peak = min((turn[1] for turn in turns), key=lambda found: found[0].wall)
+    rows = n_blocks * n_rows
     return [
         line(
             f"{rows:,} rows × {n_features:,} features counted from disk", "our own, in memory",
-            Seconds(wall, user, None), theirs, one == same, kind="blocks", rows=rows,
-            rows_a_second=round(rows / wall), peak_mb=round(peak),
+            streamed, held, streamed.value == held.value, kind="blocks", rows=rows,
+            rows_a_second=round(rows / streamed.wall), peer_rows_a_second=round(rows / held.wall),
+            first_pass_s=round(gathering.wall, 5), first_pass_user_s=round(gathering.user, 5),
+            peak_mb=round(peak), peer_peak_mb=round(held_peak),
         )
     ]  # fmt: skip
 
 
-def _counting_on(address: str, sources: list[LaidOut]) -> Seconds:
+def _write_parquet(folder: str, n_files: int, n_rows: int) -> None:
+    """Words with the tags and letters around them as text: 11 columns and two classes."""
+    import polars as pl
+
+    codes, tags, sizes, _ = known_words(n_files * n_rows)
+    texts = [pl.Series([f"{j}-{value}" for value in range(size)]) for j, size in enumerate(sizes)]
+    answers = pl.Series(["yes", "no"])
+    for number in range(n_files):
+        rows = slice(number * n_rows, (number + 1) * n_rows)
+        columns = {f"c{j}": text.gather(codes[rows, j]) for j, text in enumerate(texts)}
+        columns["frequent"] = answers.gather((tags[rows] > 2).astype(np.int64))
+        pl.DataFrame(columns).write_parquet(Path(folder, f"{number:03d}.parquet"))
+
+
+class Passes:
+    """Counts how often blocks are loaded."""
+
+    def __init__(self, blocks: Blocks):
+        self.loaded, self.n_blocks = 0, blocks.n_blocks
+        for name in ("block", "rows_of_table"):
+            setattr(blocks, name, partial(self._load, getattr(blocks, name), name))
+        self._inside = False
+
+    def _load(self, load: Callable[[int], Any], name: str, number: int) -> Any:
+        # A block is made of rows of the table, which are loaded once for it.
+        outer, self._inside = self._inside, True
+        self.loaded += not outer
+        found = load(number)
+        self._inside = outer
+        return found
+
+    @property
+    def made(self) -> float:
+        return round(self.loaded / self.n_blocks, 2)
+
+
+def _parquet_counted(path: str) -> list[tuple[str, Seconds, dict]]:
+    reading = timed(lambda: read_blocks(path, target="frequent", memory=MEMORY))
+    blocks = reading.value
+    first = {"passes": 1, "peak_mb": round(peak_megabytes())}
+    count_blocks(blocks)
+    counting = timed(lambda: count_blocks(blocks))
+    told = {"rows": len(blocks), "columns": len(blocks.columns), "blocks": blocks.n_blocks}
+    rows_seen = int(counting.value.class_totals.sum())
+    told["agree"] = rows_seen == len(blocks)
+    return [
+        ("first pass over Parquet text", reading, told | first),
+        (
+            "reading and counting the same",
+            counting,
+            told | {"passes": 1, "peak_mb": round(peak_megabytes())},
+        ),
+    ]
+
+
+def _parquet_induced(path: str) -> list[tuple[str, Seconds, dict]]:
+    return [_parquet_work(path, "induction by mutual information from Parquet", _induced)]
+
+
+def _parquet_grown(path: str) -> list[tuple[str, Seconds, dict]]:
+    return [_parquet_work(path, f"tree of {TREE_LEVELS} levels from Parquet", _grown)]
+
+
+def _induced(blocks: Blocks):
+    return ConjunctionInducer(score="mi", final_keep=1000).fit(blocks)
+
+
+def _grown(blocks: Blocks):
+    least = max(2, len(blocks) // 100_000)
+    return grow_tree_of_blocks(blocks, min_rows=least, max_depth=TREE_LEVELS)
+
+
+def _parquet_work(path: str, name: str, work: Callable[[Blocks], Any]) -> tuple[str, Seconds, dict]:
+    def opened() -> Blocks:
+        return read_blocks(path, target="frequent", memory=MEMORY)
+
+    blocks = opened()
+    passes = Passes(blocks)
+    work(blocks)  # compiles, and shows how often the blocks are read
+    blocks = opened()
+    spent = timed(lambda: work(blocks))
+    told = {"rows": len(blocks), "columns": len(blocks.columns), "blocks": blocks.n_blocks}
+    told |= {"passes": passes.made, "peak_mb": round(peak_megabytes())}
+    return name, spent, told
+
+
+def _parquet(quick: bool) -> list[dict]:
+    """A tenth of the rows for what takes many passes."""
+    n_files, n_rows = (10, 2_000) if quick else (20, 500_000)
+    results = []
+    with tempfile.TemporaryDirectory(prefix="featloom-scale-") as folder:
+        in_fresh_process(_write_parquet, folder, n_files, n_rows)
+        measured = in_fresh_process(_parquet_counted, folder)
+        for file in sorted(Path(folder).glob("*.parquet"))[n_files // 10 :]:
+            file.unlink()
+        size = sum(file.stat().st_size for file in Path(folder).glob("*.parquet"))
+        for work in (_parquet_induced, _parquet_grown):
+            measured += in_fresh_process(work, folder)
+        bytes_a_row = round(size / (n_files // 10 * n_rows), 1)
+    for name, spent, told in measured:
+        rows, columns = told["rows"], told["columns"]
+        results.append(
+            line(
+                f"{name}: {rows:,} rows × {columns}", "–", spent, None, told.pop("agree", True),
+                kind="parquet", what=name, bytes_a_row=bytes_a_row,
+                rows_a_second=round(rows / spent.wall), **told,
+            )
+        )  # fmt: skip
+    return results
+
+
+def _on(address: str | None, warm: Callable[[], Any], work: Callable[[], Any]) -> Seconds:
+    """The faster of two runs, on a cluster whose workers have compiled and hold what they need."""
     with cluster(address):
-        blocks = MatrixBlocks.of(sources)
-        return fastest(lambda: count_blocks(blocks), times=2)
+        warm()
+        return min((timed(work) for _ in range(2)), key=lambda spent: spent.wall)
+
+
+def _workers(
+    name: str,
+    warm: Callable[[], Any],
+    work: Callable[[], Any],
+    same: Callable[[Any, Any], bool],
+) -> list[dict]:
+    two, one, none = (_on(address, warm, work) for address in ("local:2", "local:1", None))
+    agree = same(two.value, one.value) and same(one.value, none.value)
+    return [
+        line(
+            f"{name} on two workers", "our own, on one", two, one, agree,
+            kind="workers", what=name, none_s=round(none.wall, 5),
+            none_user_s=round(none.user, 5),
+        )
+    ]  # fmt: skip
 
 
 def _workers_counting(quick: bool) -> list[dict]:
-    """Two workers against one; every block is counted several times over."""
+    """Every block is counted several times over, which saves the time to make as many."""
     n_blocks, n_rows, n_features = (2, 5_000, 10_000) if quick else (4, 500_000, 100_000)
     with tempfile.TemporaryDirectory(prefix="featloom-scale-") as folder:
-        sources = _write_blocks(folder, n_blocks, n_rows, n_features) * (2 if quick else 16)
-        two, one = (_counting_on(f"local:{n}", sources) for n in (2, 1))
-    same = two.value.counts.tolist() == one.value.counts.tolist()
-    name = f"counting {len(sources) * n_rows:,} rows on two workers"
-    return [line(name, "our own, on one", two, one, same, kind="workers")]
+        sources = _written(folder, n_blocks, n_rows, n_features) * (2 if quick else 32)
+        blocks = MatrixBlocks.of(sources)
+        name = f"counting {len(blocks):,} rows of {n_features:,} features"
+        return _workers(
+            name,
+            lambda: count_blocks(blocks),
+            lambda: count_blocks(blocks),
+            lambda one, other: _mark(one) == _mark(other),
+        )
 
 
-def _searching_on(address: str, table: NominalTable, budget: int) -> Seconds:
-    valid = table.take(np.arange(len(table) // 5))
-    learn = table.take(np.arange(len(table) // 5, len(table)))
+def _workers_inducing(quick: bool) -> list[dict]:
+    n_blocks, n_rows, n_features = (8, 500, 1_000) if quick else (16, 12_500, 10_000)
+    with tempfile.TemporaryDirectory(prefix="featloom-scale-") as folder:
+        sources = _written(folder, n_blocks, n_rows, n_features, ones=20)
+        blocks = MatrixBlocks.of(sources)
+        return _workers(
+            f"induction by MI, all pairs, {len(blocks):,} rows of {n_features:,} features",
+            lambda: _induced(blocks),
+            lambda: _induced(blocks),
+            lambda one, other: (
+                np.array_equal(one.parts_, other.parts_)
+                and np.array_equal(one.scores_, other.scores_)
+            ),
+        )
 
-    def work():
-        how = {"strategy": "genetic", "budget": budget, "random_state": 0}
-        return MemorySearch(**how).fit(learn, X_valid=valid)
 
-    with cluster(address):
-        few = table.take(np.arange(500))  # every worker compiles
-        MemorySearch(strategy="genetic", budget=40, random_state=0).fit(few, X_valid=few)
-        wall, user = time.perf_counter(), os.times().user
-        found = work()
-        return Seconds(time.perf_counter() - wall, os.times().user - user, found)
+def _workers_searching(strategy: str) -> Callable[[bool], list[dict]]:
+    """A generation of the genetic search holds fewer and fewer strings that are new, and so has
+    less and less to share; the exhaustive one is as parallel as a search can be."""
 
+    def bench(quick: bool) -> list[dict]:
+        table, budget = table_of(2_000 if quick else 20_000), (20 if quick else 100)
+        valid = table.take(np.arange(len(table) // 5))
+        learn = table.take(np.arange(len(table) // 5, len(table)))
 
-def _workers_searching(quick: bool) -> list[dict]:
-    """Two workers against one."""
-    table, budget = _table(2_000 if quick else 20_000), (20 if quick else 200)
-    two, one = (_searching_on(f"local:{n}", table, budget) for n in (2, 1))
-    same = [[(e.candidate, e.result) for e in s.value.history_] for s in (two, one)]
-    name = f"memory search of {budget} settings, {len(table):,} rows, on two workers"
-    return [line(name, "our own, on one", two, one, same[0] == same[1], kind="workers")]
+        def searched(budget: int) -> list[tuple]:
+            found = MemorySearch(strategy=strategy, budget=budget, random_state=0)
+            found.fit(learn, X_valid=valid)
+            return [(one.candidate, one.result) for one in found.history_]
+
+        return _workers(
+            f"{strategy} memory search of {budget} settings, {len(table):,} rows",
+            lambda: searched(20),
+            lambda: searched(budget),
+            lambda one, other: one == other,
+        )
+
+    return bench
 
 
 class TimedJournal(Journal):
@@ -277,10 +323,11 @@ class TimedJournal(Journal):
 
     spent = 0.0
 
-    def append(self, *what, **how) -> None:
+    def append(self, *what, **how):
         begun = time.perf_counter()
-        super().append(*what, **how)
+        evaluation = super().append(*what, **how)
         self.spent += time.perf_counter() - begun
+        return evaluation
 
 
 def _take_time(candidate: dict) -> float:
@@ -289,32 +336,41 @@ def _take_time(candidate: dict) -> float:
 
 
 def _journal(quick: bool) -> list[dict]:
-    """The same search with and without a journal; the share is that of the time spent writing."""
+    """The same search with and without a journal; the share is that of the time spent on it."""
     space = SearchSpace({"k": list(range(10 if quick else 200))})
 
     def run(journal: Journal | None) -> Seconds:
-        wall, user = time.perf_counter(), os.times().user
-        history = search(_take_time, Exhaustive(space), journal=journal)
-        return Seconds(time.perf_counter() - wall, os.times().user - user, len(history))
+        return timed(lambda: len(search(_take_time, Exhaustive(space), journal=journal)))
 
     run(None)
     with tempfile.TemporaryDirectory() as folder:
-        with TimedJournal(Path(folder, "a.journal"), data="none", search={"k": 1}) as journal:
-            kept = run(journal)
+        path = Path(folder, "a.journal")
+        opened = timed(lambda: TimedJournal(path, data="none", search={"k": 1}))
+        journal = opened.value
+        kept = run(journal)
+        closed = timed(journal.close)
         bare = run(None)
-    share = journal.spent / kept.wall
+    share = (opened.wall + journal.spent + closed.wall) / kept.wall
     name = f"search of {len(space)} evaluations of 50 ms, with a journal"
     told = {"kind": "journal", "overhead": round(share, 5)}
     return [line(name, "our own, without", kept, bare, kept.value == bare.value, **told)]
 
 
 if __name__ == "__main__":
+    # Of the processes that this one starts: a rate is that of one core.
+    os.environ |= {f"{what}_NUM_THREADS": "1" for what in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
+    os.environ["POLARS_MAX_THREADS"] = "1"
     run_each(
-        {f"growth of {name}": _growth(name) for name in GROWTH}
+        {f"growth of {name}": growth_of(name) for name in METHODS}
         | {
             "blocks": _blocks,
+            "parquet": _parquet,
             "workers, counting": _workers_counting,
-            "workers, searching": _workers_searching,
+            "workers, inducing": _workers_inducing,
+            **{
+                f"workers, {strategy} search": _workers_searching(strategy)
+                for strategy in ("genetic", "guided", "exhaustive")
+            },
             "journal": _journal,
         }
     )
