@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from climbing import SPACE, Climb, evaluate
+from joblib.externals.loky import get_reusable_executor
 
 import featloom.search.heartbeats
 from featloom.errors import InputError
 from featloom.search import Exhaustive, SearchSpace, search
+from featloom.search.workers import end_workers
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +65,18 @@ def test_workers_that_die_one_after_the_other_end_the_search_with_a_sentence():
     said = r"a worker process died, 4 times one after the other, perhaps for want of memory"
     with pytest.raises(InputError, match=said):
         search(die, Exhaustive(space), jobs=2)
+
+
+def test_workers_are_ended_without_a_word_with_work_that_nobody_has_got(monkeypatch):
+    said = []
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    for _ in range(5):
+        pool = get_reusable_executor(1)
+        pool.submit(int).result()
+        late = pool.submit(time.sleep, 60)
+        end_workers(pool)
+        assert late.exception() is not None
+    assert said == []
 
 
 def test_only_children_of_this_process_are_ever_ended(tmp_path):

@@ -12,6 +12,7 @@ import mmap
 import multiprocessing
 import os
 import pickle
+import queue
 import shutil
 import signal
 import tempfile
@@ -20,7 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -160,8 +161,21 @@ def _evaluated(
                     del begun[finished[0]]
                     yield finished
     except BaseException:
-        pool.shutdown(kill_workers=True)  # whatever the others are doing, nobody waits for it
+        end_workers(pool)
         raise
+
+
+def end_workers(pool) -> None:
+    """End the processes of a pool, whatever they are doing.
+
+    What no worker has got yet is taken back first: the thread that hands it out would look in vain
+    for what belongs to it, and say so with a traceback.
+    """
+    handed_in = getattr(pool, "_work_ids", None)
+    with suppress(queue.Empty):
+        while handed_in is not None:
+            handed_in.get_nowait()
+    pool.shutdown(kill_workers=True)
 
 
 @dataclass(frozen=True)
