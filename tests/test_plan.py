@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -45,12 +46,15 @@ class CountedSums(Cluster):
     """Reduces here and now, and counts the sums that are handed over."""
 
     def __init__(self, n_workers: int):
-        self.handed, self.workers = 0, n_workers
+        self.names = [f"worker {number}" for number in range(n_workers)]
+        self.handed, self.runs = 0, Counter()
 
-    n_workers = property(lambda self: self.workers)
+    def _workers(self):
+        return self.names
 
-    def _submit(self, task, *arguments):
+    def _submit(self, task, *arguments, at=None):
         self.handed += 1
+        self.runs.update([] if at is None else [at])
         value = task(*[self._values(argument) for argument in arguments])
         return Now(value)
 
@@ -78,11 +82,13 @@ def test_as_many_sums_are_handed_over_as_the_reduction_makes(workers):
     total = cluster.reduce(lambda _, numbers: sum(numbers), None, range(5000), operator.add)
     assert total == sum(range(5000))
     assert Plan(workers=workers).sums_handed_over == cluster.handed
+    assert len(cluster.runs) == workers
+    assert len(set(cluster.runs.values())) == 1, "every worker gets as many runs as the others"
 
 
 def test_a_pair_and_a_count_have_the_bytes_that_the_plan_says():
     plan = Plan()
-    pair = PairSums.gather(np.array([1], np.int32), np.array([2], np.int32), np.array([[3, 4]]))
+    pair = PairSums.in_order(np.array([1], np.int32), np.array([2], np.int32), np.array([[3, 4]]))
     assert sum(part.nbytes for part in (pair.parents, pair.partners, pair.sums)) == plan.pair_bytes
     counts = FeatureCounts(np.zeros(2, np.int64), np.zeros((plan.values, 2), np.int64))
     assert counts.counts.nbytes == plan.counts_bytes

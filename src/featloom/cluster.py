@@ -23,6 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -211,7 +212,11 @@ class Cluster:
         """
         n_runs = max(1, min(len(items), _RUNS * self.n_workers))
         cuts = [len(items) * run // n_runs for run in range(n_runs + 1)]
-        sums = [self._submit(task, held, items[cuts[run] : cuts[run + 1]]) for run in range(n_runs)]
+        placed: list[str | None] = []
+        sums = []
+        for first, last in pairwise(cuts):
+            placed.append(self._least_busy(placed))
+            sums.append(self._submit(task, held, items[first:last], at=placed[-1]))
         while len(sums) > 1:
             groups = [sums[first : first + _JOINED] for first in range(0, len(sums), _JOINED)]
             sums = [self._submit(_added, add, group) for group in groups]

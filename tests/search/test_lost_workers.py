@@ -35,8 +35,8 @@ class Strikes:
         self.home = os.getpid()
 
     def __call__(self, candidate):
-        for time in range(self.times):
-            marker = self.folder / f"struck-{time}"
+        for number in range(self.times):
+            marker = self.folder / f"struck-{number}"
             if not marker.exists() and os.getpid() != self.home:
                 marker.touch()
                 os.kill(os.getpid(), self.number)

@@ -318,7 +318,7 @@ class _SliceOfParents:
         parent, partner, sums, _, _ = walk(matrix, lists, which, ranks, self.conditions, -np.inf)
         if self.parents is None:
             parent = matrix.original[parent]
-        return PairSums.gather(parent, matrix.original[partner], sums)
+        return PairSums.in_order(parent, matrix.original[partner], sums)
 
 
 def _pairs_run(how: tuple[Blocks, BlockEvidence, _SliceOfParents], numbers) -> PairSums:

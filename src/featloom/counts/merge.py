@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featloom.kernels.pair_sums import merge_pairs
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureCounts:
@@ -40,10 +42,18 @@ class FeatureCounts:
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums of (parent, partner) pairs, in ascending order of the pair.
+    """Sums of (parent, partner) pairs, each pair once, in ascending order.
 
     ``sums`` holds whatever adds up over rows: counts of each class, or support, gradients and
     curvatures.
+
+    Examples
+    --------
+    >>> one = PairSums.in_order(np.array([2, 0]), np.array([3, 1]), np.array([[4], [1]]))
+    >>> other = PairSums.in_order(np.array([0, 2]), np.array([5, 3]), np.array([[7], [1]]))
+    >>> both = one + other
+    >>> both.parents.tolist(), both.partners.tolist(), both.sums.tolist()
+    ([0, 0, 2], [1, 5, 3], [[1], [7], [5]])
     """
 
     parents: np.ndarray
@@ -51,21 +61,12 @@ class PairSums:
     sums: np.ndarray
 
     def __add__(self, other: PairSums) -> PairSums:
-        return PairSums.gather(
-            np.concatenate([self.parents, other.parents]),
-            np.concatenate([self.partners, other.partners]),
-            np.concatenate([self.sums, other.sums]),
-        )
+        mine = (self.parents, self.partners, self.sums)
+        return PairSums(*merge_pairs(*mine, other.parents, other.partners, other.sums))
 
     @classmethod
-    def gather(cls, parents: np.ndarray, partners: np.ndarray, sums: np.ndarray) -> PairSums:
-        """Sort pairs and add up those that appear more than once."""
+    def in_order(cls, parents: np.ndarray, partners: np.ndarray, sums: np.ndarray) -> PairSums:
+        """Pairs that are all different, put in ascending order."""
         # One number a pair, which sorts several times faster than two.
-        pairs = (parents.astype(np.int64) << 32) | partners
-        order = np.argsort(pairs, kind="stable")
-        parents, partners, pairs = parents[order], partners[order], pairs[order]
-        fresh = np.ones(len(order), dtype=bool)
-        fresh[1:] = pairs[1:] != pairs[:-1]
-        starts = np.flatnonzero(fresh)
-        added = np.add.reduceat(sums[order], starts, axis=0) if len(starts) else sums[:0]
-        return cls(parents[starts], partners[starts], added)
+        order = np.argsort((parents.astype(np.int64) << 32) | partners)
+        return cls(parents[order], partners[order], sums[order])
