@@ -152,7 +152,7 @@ def end_of(process: subprocess.Popen) -> str:
     said = errors.strip().splitlines() or [f"exit code {process.returncode}"]
     if "Traceback" in errors:
         return f"TRACEBACK: {said[-1][:80]}"
-    return f"refused: {said[-1].removeprefix('featloom: ')[-110:]}"
+    return f"refused: {said[-1].removeprefix('featloom: ')[:200]}"
 
 
 def at_random(seconds: float, random: Random, act: Callable[[subprocess.Popen], Any]) -> Disturb:

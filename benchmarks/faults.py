@@ -200,7 +200,7 @@ def disk_full(command: Command, random: Random, folder: Path) -> None:
 def temporary_disk_full(command: Command, random: Random, folder: Path) -> None:
     """There is no room for temporary files; then there is."""
     anew(folder)
-    with small_disk(folder / "temporary", random.choice([4, 16, 64])):
+    with small_disk(folder / "temporary", random.choice([4, 8, 16])):
         first = end_of(start(command.arguments, folder, {"TMPDIR": str(folder / "temporary")}))
         ended = first if first.startswith(BAD) else to_the_end(command, folder)
     said = "it had sufficed" if first == "done" else "refused in a line, resumed"

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from featloom.errors import InputError, ReadError
+from featloom.shown import terminal
 
 SCHEMA = 1
 RESULT = "result.json"
@@ -274,7 +275,6 @@ def progress(
         yield ProgressLine(lambda **_: None)
         return
     from rich import progress as rich_progress
-    from rich.console import Console
 
     # Descriptions can hold names from data: markup is off so that "[/x]" stays what it is.
     with rich_progress.Progress(
@@ -283,7 +283,7 @@ def progress(
         rich_progress.TaskProgressColumn("{task.percentage:>3.0f}%", markup=False),
         rich_progress.TimeRemainingColumn(elapsed_when_finished=True),
         rich_progress.TextColumn("{task.fields[best]}", markup=False),
-        console=Console(stderr=True),
+        console=terminal(stderr=True),
         transient=True,
     ) as bar:
         task = bar.add_task(description, total=total, best="")

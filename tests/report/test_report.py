@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.features.display import features_html, visible
+from featloom.features.display import features_html
 from featloom.report import Cell, check_result
 from featloom.report.figures import figures, pareto_front
 from featloom.report.html import report_html, write_report
 from featloom.report.summarize import feature_table, summarize
 from featloom.runs import Run
+from featloom.shown import visible
 
 VOID = {"meta", "link", "input", "br", "img"}
 

@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import typer
 
+from featloom.shown import terminal
+
 
 def corpora(
     json: bool = typer.Option(False, "--json", help="Print the list as JSON."),
@@ -56,7 +58,6 @@ def _print_json(entries, folders, faults, verified) -> None:
 
 
 def _print_table(entries, folders, faults, verified) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -75,7 +76,7 @@ def _print_table(entries, folders, faults, verified) -> None:
             here = f"{'checked' if verified else 'yes'}: {folder}"
         cells = (corpus.name, corpus.what, corpus.rows, corpus.licence, here)
         table.add_row(*map(escape, cells))
-    console = Console()
+    console = terminal()
     console.print(table)
     for corpus in entries:
         if folders[corpus.name] is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.shown import terminal, visible
 
 if TYPE_CHECKING:
     from featloom.discover import Discovery
@@ -92,7 +93,7 @@ def answer(
     question, is_test, warnings = ask(loaded, test=held_out, **how)
     warnings = [*noticed, *warnings]
     if not quiet and not json:
-        typer.echo(f"{source}: taken for {question.words}")
+        typer.echo(visible(f"{source}: taken for {question.words}"))
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
     shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
     with live_table(question, quiet or json) as watch:
@@ -143,10 +144,9 @@ def live_table(question: Any, quiet: bool):
         if quiet or not sys.stderr.isatty():
             yield Watch()
             return
-        from rich.console import Console
         from rich.live import Live
 
-        with Live(console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+        with Live(console=terminal(stderr=True), transient=True, refresh_per_second=4) as live:
             yield _watching(question, live.update)
 
     return shown()
@@ -238,14 +238,11 @@ def _remove_others(run, files: Sequence[str]) -> None:
 
 def show(result: dict[str, Any], page: Path | None, run) -> None:
     """Print the leaderboard and the verdict."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
-
-    def line(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console = terminal()
+    line = console.say
 
     line(result["protocol"])
     table = Table()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.shown import terminal
 
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
@@ -165,14 +166,11 @@ def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> N
 
 def show(result: dict, page: Path | None, most: int = 10) -> None:
     """Print the best conjunctions, the two models and the verdict."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
-
-    def line(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console = terminal()
+    line = console.say
 
     # Counts of the classes that occur, in the order in which the data has them.
     classes = [name for name, rows in result["data"]["classes"].items() if rows]

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 
+from featloom.shown import visible
+
 COMMANDS = (
     "discover", "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
     "reproduce", "resume", "corpora", "report",
@@ -94,7 +96,7 @@ def _warn(message, category, filename, lineno, file=None, line=None) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"featloom: {' '.join(text.splitlines())}", file=sys.stderr)
+    print(f"featloom: {visible(' '.join(text.splitlines()))}", file=sys.stderr)
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.shown import terminal
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -240,14 +241,11 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
 
     The p of a row is that of McNemar's test of its answers against those of the last row.
     """
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
-
-    def line(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console = terminal()
+    line = console.say
 
     part = result["memory"][0]
     sizes = {"train": "training", "valid": "validation", "test": "test"}

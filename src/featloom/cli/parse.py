@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.shown import visible_lines
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -76,7 +77,8 @@ def parse(
         typer.echo(_json(model, data, trees, judged, explained))
         return
     if explained:
-        typer.echo("\n\n".join("\n".join(_explanation(*token)) for token in chain(*explained)))
+        lines = ("\n".join(_explanation(*token)) for token in chain(*explained))
+        typer.echo(visible_lines("\n\n".join(lines)))
     if not quiet:
         # Beside trees that go to a pipe, words would be taken for tokens.
         _say(table, trees, None if to_pipe else out, judged, err=to_pipe)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.shown import visible_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +65,7 @@ def predict(
         typer.echo(_json(model, data, answering))
         return
     if answering.explained:
-        typer.echo("\n\n".join(why.lines for why in answering.explained))
+        typer.echo(visible_lines("\n\n".join(why.lines for why in answering.explained)))
     if not quiet:
         # Beside predictions that go to a pipe, words would be taken for predictions.
         _say(answering, out, err=out is None and not answering.explained)

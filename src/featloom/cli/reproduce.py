@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.shown import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,9 +121,7 @@ def _experiment(name: str):
 
 def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
-    from rich.console import Console
-
-    console = Console()
+    console = terminal()
     if result["kind"] == "memory":
         for warning in result["data"]["warnings"]:
             console.print(warning, markup=False, highlight=False)

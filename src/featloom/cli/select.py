@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.shown import terminal
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -286,14 +287,11 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
 
 def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None:
     """Print the templates with what each brought, the two taggers, and the verdict."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
-
-    def line(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console = terminal()
+    line = console.say
 
     part = result["template_search"]
     words = {"train": "training", "test": "test"}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.shown import visible_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +101,8 @@ def tag(
         typer.echo(_json(model, data, answers, shares, best, tagger, judged, explained))
         return
     if explained:
-        typer.echo("\n\n".join("\n".join(_explanation(*token)) for token in chain(*explained)))
+        lines = ("\n".join(_explanation(*token)) for token in chain(*explained))
+        typer.echo(visible_lines("\n\n".join(lines)))
     if not quiet:
         # Beside sentences that go to a pipe, words would be taken for tokens.
         _say(table, answers, out, judged)

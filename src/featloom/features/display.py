@@ -1,30 +1,12 @@
-"""Features as people read them: names made safe to show, and a small table for notebooks."""
+"""Features as people read them in notebooks: a small table."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-# Marks that turn the direction of what follows; joiners stay, for scripts need them.
-DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
-
-
-def visible(text: str) -> str:
-    r"""Text with control characters and direction marks spelled out.
-
-    >>> visible("tab\there, \u202eturned")
-    'tab\\there, \\u202eturned'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char.encode("unicode_escape").decode()
-        if char in DIRECTION_MARKS or unicodedata.category(char) in ("Cc", "Cs")
-        else char
-        for char in text
-    )
+from featloom.shown import visible
 
 
 def features_html(

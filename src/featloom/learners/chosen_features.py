@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from html import escape
 
-from featloom.features.display import visible
+from featloom.shown import visible
 
 _MOST_SHOWN = 50
 _TITLES = ("feature", "target", "saved", "paid", "weight")

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report.tree_types import ParsedSentence
+from featloom.shown import visible
 
 MOST_WORDS, LONGEST_WORD, MOST_TOLD = 150, 24, 40
 GAP, LEVEL, CORNER = 16.0, 19.0, 7.0  # between words, between levels of arcs, of an arc's corner

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from featloom.features.display import visible
+from featloom.shown import visible
 
 MISSING = "–"
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from featloom.features.display import visible
 from featloom.report import Comparison, Result
 from featloom.report.cells import (
     cell,
@@ -45,6 +44,7 @@ from featloom.report.discover_types import (
     Name,
     Recipe,
 )
+from featloom.shown import visible
 
 STOPPED = {
     "finished": "everything that applies was compared",

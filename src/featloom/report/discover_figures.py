@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report import Result
 from featloom.report.cells import number
 from featloom.report.discover import NOT_NAMED, split_leaderboard
@@ -30,6 +29,7 @@ from featloom.report.drawing import (
     placed,
     series_look,
 )
+from featloom.shown import visible
 
 MOST_METHODS, MOST_LINES = 30, 12
 # Chance is drawn where the others keep at least this part of the width beside it.

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report import Cell, Grid, Histogram, Model, Result
 from featloom.report.drawing import (
     ACCENT,
@@ -27,6 +26,7 @@ from featloom.report.drawing import (
     placed,
 )
 from featloom.report.memory_figures import memory_figures
+from featloom.shown import visible
 
 MOST_LABELLED_CELLS = 12
 

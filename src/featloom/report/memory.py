@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report import (
     Case,
     Curve,
@@ -36,6 +35,7 @@ from featloom.report.cells import (
     text_cell,
     without_empty_columns,
 )
+from featloom.shown import visible
 
 METHODS = {
     "DE": "default",

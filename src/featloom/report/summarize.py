@@ -17,7 +17,6 @@ from typing import Any
 
 import msgspec
 
-from featloom.features.display import visible
 from featloom.report import Comparison, Family, FoundFeature, Model, Result
 from featloom.report.cells import (
     bars,
@@ -38,6 +37,7 @@ from featloom.report.memory import summarize_memory
 from featloom.report.templates import summarize_templates
 from featloom.report.transfer import summarize_transfer
 from featloom.report.trees import summarize_trees
+from featloom.shown import visible
 
 MOST_CLASS_COLUMNS = 4
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report import (
     FoundTemplate,
     TemplateAgreement,
@@ -34,6 +33,7 @@ from featloom.report.cells import (
     text_cell,
     without_empty_columns,
 )
+from featloom.shown import visible
 
 MODELS = {"maxent": "maximum entropy", "memm": "MEMM", "crf": "CRF"}
 _PARTS = {"train": "training sentences", "valid": "validation sentences", "test": "test sentences"}

@@ -14,7 +14,6 @@ from itertools import accumulate
 from statistics import median
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report import TemplateExperiment, TemplatePart, TemplateProxy
 from featloom.report import TemplateStep as Step
 from featloom.report.cells import seconds
@@ -38,6 +37,7 @@ from featloom.report.templates import (
     stage_seconds,
     total_seconds,
 )
+from featloom.shown import visible
 
 
 def template_figures(part: TemplatePart | None) -> list[Figure]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report.cells import (
     cell,
     column,
@@ -38,6 +37,7 @@ from featloom.report.transfer_types import (
     TransferPart,
     TransferTask,
 )
+from featloom.shown import visible
 
 KINDS = {"ours": "with transfer", "paper": "as published", "baseline": "without transfer"}
 KINDS["control"] = "control"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report.cells import shortened
 from featloom.report.drawing import (
     ACCENT,
@@ -33,6 +32,7 @@ from featloom.report.transfer_types import (
     TransferMethod,
     TransferPart,
 )
+from featloom.shown import visible
 
 MOST_BARS, MOST_METHODS, MOST_LINES = 25, 40, 12
 

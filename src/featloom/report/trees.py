@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from featloom.features.display import visible
 from featloom.report.arcs import sentence_drawing
 from featloom.report.cells import (
     MISSING,
@@ -42,6 +41,7 @@ from featloom.report.tree_types import (
     TreeSystem,
     TreeTemplate,
 )
+from featloom.shown import visible
 
 # A result may hold any tree; the page stays one that can be read and printed.
 MOST_BRANCHES, MOST_LEVELS, MOST_NODES = 12, 8, 2_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.features.display import visible
 from featloom.report.drawing import (
     ACCENT,
     CIRCLE,
@@ -24,6 +23,7 @@ from featloom.report.drawing import (
 )
 from featloom.report.tree_types import TreesPart, TreeSystem, TreeTemplate
 from featloom.report.trees import ranked
+from featloom.shown import visible
 
 MOST_BARS = 20
 MOST_SYSTEMS = 40

@@ -232,6 +232,9 @@ class _Damaged(Exception):
     """A part of a journal that fails its check."""
 
 
+_QUOTED = 100  # characters of what SQLite says of a damaged file
+
+
 @contextmanager
 def _sentences(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into one sentence for its owner."""
@@ -253,7 +256,7 @@ def _sentences(path: Path) -> Iterator[None]:
         if primary == sqlite3.SQLITE_CANTOPEN:
             raise InputError(f"journal {path} cannot be opened: {error}") from None
         told = " ".join(str(error).split())  # SQLite quotes what it cannot read, lines and all
-        raise _damaged(path, told) from None
+        raise _damaged(path, told if len(told) <= _QUOTED else f"{told[:_QUOTED]}…") from None
 
 
 def _damaged(path: Path, how: object) -> InputError:
