@@ -14,6 +14,7 @@ from pathlib import Path
 from plan import Plan, Rates, rates
 
 INK, MUTED, HAIRLINE, PAGE = "#1d2226", "#5d666d", "#dfe1dc", "#fdfdfb"
+PADDING = {"left": 12, "top": 12, "bottom": 12, "right": 60}  # a browser's letters may be wider
 # By the first word of a method: the colours of the reports.
 COLOURS = {
     "counting": "#0d6674",
@@ -369,7 +370,7 @@ def _chart(growth: list[dict], field: str, axis: str):
     points = base.mark_point(size=60, filled=True, opacity=1).encode(shape=shape)
     return (
         alt.layer(lines, points)
-        .properties(width=400, height=340, background=PAGE, padding=12)
+        .properties(width=400, height=340, background=PAGE, padding=PADDING)
         .configure(
             font="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
             view={"stroke": None},

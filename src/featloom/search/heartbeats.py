@@ -14,13 +14,14 @@ import os
 import shutil
 import signal
 import struct
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+from featloom.search.scratch import new_folder
 
 HUNG = 120.0  # seconds without a sign of life
 _EVERY = 1.0
@@ -30,9 +31,9 @@ _TIME = struct.Struct("d")
 @cache
 def home() -> str:
     """The folder of the files, one for a process; it goes when the process does."""
-    folder = tempfile.mkdtemp(prefix="featloom-workers-")
+    folder, _ = new_folder("workers")  # kept until the end
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return str(folder)
 
 
 def show_life_until_alone(parent: int, folder: str) -> None:
@@ -80,6 +81,8 @@ def _watch() -> None:
 
 def _hung(folder: Path, patience: float) -> Iterator[int]:
     for file in folder.iterdir():
+        if not file.name.isdigit():
+            continue
         pid = int(file.name)
         if not _is_running_child(pid):
             file.unlink(missing_ok=True)

@@ -15,7 +15,6 @@ import pickle
 import queue
 import shutil
 import signal
-import tempfile
 import threading
 import time
 import warnings
@@ -35,6 +34,7 @@ from featloom.search.heartbeats import (
     home,
     show_life_until_alone,
 )
+from featloom.search.scratch import scratch_folder
 from featloom.search.space import Candidate, candidate_key
 from featloom.search.strategies import Result
 
@@ -96,8 +96,8 @@ def processes(
     if multiprocessing.current_process().daemon:
         yield one_by_one(evaluate)  # such a process may have no children
         return
-    with tempfile.TemporaryDirectory(prefix="featloom-search-") as folder:
-        layout = _lay_out(evaluate, Path(folder) / "evaluate", deadline)
+    with scratch_folder("search") as folder:
+        layout = _lay_out(evaluate, folder / "evaluate", deadline)
 
         def map_batch(candidates):
             waiting: Iterator[tuple[int, Candidate]] = enumerate(candidates)
