@@ -66,10 +66,11 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
     local = _workers_wanted(address)
     distributed = _distributed()
     try:
-        with deaf_to_ctrl_c():
-            started = None if local is None else _local_cluster(distributed, local)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other versions of packages that do not matter here
+            # Other versions of packages, ports that are taken: neither matters here.
+            warnings.simplefilter("ignore")
+            with deaf_to_ctrl_c():
+                started = None if local is None else _local_cluster(distributed, local)
             client = distributed.Client(
                 address if started is None else started, timeout=_CONNECT, set_as_default=False
             )

@@ -106,6 +106,17 @@ def test_a_script_that_would_start_workers_in_its_workers_is_told_how_not_to(tmp
     )
 
 
+def test_two_clusters_at_a_time_listen_on_this_machine_alone(recwarn):
+    with cluster("local:1") as one, cluster("local:1") as other:
+        assert one is not None
+        assert other is not None
+        for each in (one, other):
+            info = each.client.scheduler_info(n_workers=-1)
+            addresses = [info["address"], *info["workers"]]
+            assert {address.rpartition(":")[0] for address in addresses} == {"tcp://127.0.0.1"}
+    assert [str(warning.message) for warning in recwarn] == []
+
+
 def test_workers_that_are_killed_cost_time_only(on_one_core):
     with cluster("local:2") as workers:
         for some in (slice(0, 1), slice(None)):
