@@ -32,6 +32,7 @@ from featloom.errors import InputError
 PATIENCE = 60.0  # seconds without any worker
 HUNG = 120.0  # seconds without a sign of life, after which a local worker is ended
 _CONNECT = 20.0  # seconds for a scheduler to answer, and for a first worker to come
+_ASKED = 3  # times that a question to all workers is asked
 _WAITING = 2  # tasks for each worker that are sent ahead, so that none waits for the next
 _RUNS = (
     4  # runs of items for each worker in a reduction: a run that is lost is a quarter of its work
@@ -78,9 +79,9 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
         what = "no Dask scheduler answers at" if local is None else "no workers can be started for"
         raise InputError(f"{what} {address}: {_reason(error)}{_advice(error)}") from None
     try:
-        if started is not None:
-            client.register_plugin(_deaf(distributed))
         connected = Cluster(client, address)
+        if started is not None:
+            connected.ask(lambda: client.register_plugin(_deaf(distributed)))
         connected.check()
         token = _current.set(connected)
         try:
@@ -142,7 +143,7 @@ class Cluster:
         except TimeoutError:
             raise InputError(f"the Dask scheduler at {self.address} has no workers") from None
         try:
-            found = set(self.client.run(_version).values())
+            found = set(self.ask(lambda: self.client.run(_version)).values())
         except ModuleNotFoundError as error:
             raise InputError(f"a worker at {self.address} lacks {error.name}") from None
         if found != {_version()}:
@@ -150,6 +151,15 @@ class Cluster:
             raise InputError(
                 f"the workers at {self.address} have featloom {theirs}, here it is {_version()}"
             )
+
+    def ask(self, question: Callable[[], Any]) -> Any:
+        """What all workers answer; asked again where one is lost meanwhile."""
+        for _ in range(_ASKED):
+            try:
+                return question()
+            except OSError as error:  # so distributed says that a connection is closed
+                reason = _reason(error)
+        raise InputError(f"the workers at {self.address} do not answer: {reason}")
 
     def hold(self, value: Any) -> Any:
         """Send a value to the workers once; what comes back stands for it in tasks.

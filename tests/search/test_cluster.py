@@ -134,6 +134,22 @@ def test_workers_that_hang_are_ended_and_cost_time_only(on_one_core, monkeypatch
     assert results(history) == on_one_core
 
 
+def test_a_worker_that_hangs_before_there_is_work_costs_time_only(monkeypatch):
+    monkeypatch.setattr(featloom.cluster, "HUNG", 4.0)
+    with cluster("local:2") as workers:
+        os.kill(min(workers.client.run(os.getpid).values()), signal.SIGSTOP)
+        workers.check()
+
+
+def test_workers_that_never_answer_are_told_of():
+    def question():
+        raise ConnectionError("the connection\nis closed")
+
+    told = "the workers at tcp://10.0.0.7:1 do not answer: the connection$"
+    with pytest.raises(InputError, match=told):
+        Cluster(None, "tcp://10.0.0.7:1").ask(question)
+
+
 def test_one_worker_of_a_scheduler_elsewhere_may_be_lost(processes, on_one_core):
     address, workers = processes
     with cluster(address) as connected:
