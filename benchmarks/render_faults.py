@@ -20,12 +20,12 @@ def fault_table(rows: list[dict]) -> list[str]:
         for row in of_fault:
             ended.update(row["ended"])
         how = "; ".join(f"{n:,} × {words}" for words, n in ended.most_common())
-        on = ", ".join(row["command"] for row in of_fault)
+        on = "; ".join(row["command"] for row in of_fault)
         on = "all" if len(of_fault) == len({row["command"] for row in rows}) else on
         lines.append(f"| {fault} | {sum(ended.values()):,} | {on} | {how} |")
     commands = list(dict.fromkeys(row["command"] for row in rows))
     kills = sum(row["tried"] for row in rows if row["fault"] in KILLS)
-    said = f"All: {', '.join(commands)}. {kills:,} kills of the program at random instants."
+    said = f"All: {'; '.join(commands)}. {kills:,} kills of the program at random instants."
     return [said, "", *lines]
 
 
