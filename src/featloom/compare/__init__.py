@@ -1,0 +1,1 @@
+"""The comparison of methods under one protocol."""

@@ -1,0 +1,282 @@
+"""What takes part in a comparison, and what is asked of it.
+
+A :class:`Question` is a data set with a way to judge predictions: its units (rows, or sentences)
+can be held out, dealt into folds and drawn; what a fitted contender predicts for them is judged.
+A :class:`Contender` is fitted on some units with one of its settings and becomes a :class:`Fitted`.
+There is one kind of question for tables, one for sentences, one for trees and one for tables of
+many tasks; the comparison knows none of them by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from featloom.evaluation.significance import (
+    Comparison,
+    Interval,
+    bootstrap_interval,
+    paired_bootstrap,
+)
+from featloom.formats.packing import packed, unpacked
+
+# What a contender is for: the prediction of one who knows nothing, the model that people would use
+# anyway, a method of this program, or an outside measure that is never chosen.
+ROLES = ("chance", "baseline", "method", "yardstick")
+
+Setting: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a contender found, as a small table that a person can read.
+
+    >>> Finding("conjunctions", ["feature", "weight"], [["letter=c & next=h", 1.5]]).rows[0][1]
+    1.5
+    """
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What predictions for some units are worth.
+
+    Parameters
+    ----------
+    score : higher is better; a log-loss has its sign turned.
+    details : other figures, as JSON holds them.
+    rows : what a paired test needs of every unit, as a short text.
+    """
+
+    score: float
+    details: dict[str, Any]
+    rows: str
+
+
+class Fitted(Protocol):
+    """A model that was fitted."""
+
+    @property
+    def size(self) -> int:
+        """How many features or stored cases it is made of; fewer is simpler."""
+        ...
+
+    @property
+    def size_words(self) -> str:
+        """The same in words: "3,100 features"."""
+        ...
+
+    @property
+    def setting(self) -> str:
+        """What was tuned, in words: "C 0.3, 1,000 conjunctions"."""
+        ...
+
+    @property
+    def model(self) -> Any:
+        """The estimator that a user gets: a Pipeline, a tagger, a parser."""
+        ...
+
+    def answers(self, data: Any) -> np.ndarray:
+        """An int code for every row or token of the data, in order."""
+        ...
+
+    def findings(self) -> list[Finding]:
+        """What can be read off the model."""
+        ...
+
+    def save(self, folder: Path) -> list[str]:
+        """Write the model (model.featloom) and exports; names of the files."""
+        ...
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to predict.
+
+    Parameters
+    ----------
+    name : as the leaderboard has it.
+    role : one of :data:`ROLES`.
+    idea : what it does, in a line.
+    fit_each : (data, settings, seed, threads) → a :class:`Fitted` for each setting, in order; what
+        the settings have in common is done once.
+    axes : what can be set, each with its values, the default first; tuned one after the other.
+    searches : whether it searches for its setting while it is fitted; it then comes last, and a
+        fitted one may say in ``found`` with which setting the search need not be done again.
+    cost : a first guess of its seconds beside the others', for the order in which they are tried.
+    compiles : whether its first use compiles kernels, which is not to be timed.
+
+    Examples
+    --------
+    >>> one = Contender("linear model", "baseline", "", lambda *_: iter(()), {"C": (1.0, 0.1)})
+    >>> one.default, one.varied(one.default, "C")
+    ({'C': 1.0}, [{'C': 0.1}])
+    """
+
+    name: str
+    role: str
+    idea: str
+    fit_each: Callable[[Any, Sequence[Setting], int, int], Iterator[Fitted]]
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    searches: bool = False
+    cost: float = 1.0
+    compiles: bool = True
+
+    @property
+    def default(self) -> Setting:
+        """The setting that is tried first."""
+        return {name: values[0] for name, values in self.axes.items()}
+
+    def varied(self, setting: Setting, axis: str) -> list[Setting]:
+        """The settings that differ from one in a single axis."""
+        return [
+            setting | {axis: value} for value in self.axes[axis] if value != setting.get(axis)
+        ]
+
+    def fit(self, data: Any, setting: Setting, seed: int, threads: int) -> Fitted:
+        """Fit one setting."""
+        return next(iter(self.fit_each(data, [setting], seed, threads)))
+
+
+class Question(ABC):
+    """A data set, and how predictions for it are judged.
+
+    Attributes
+    ----------
+    kind : "table", "sequence", "trees" or "tasks".
+    words : what the data were taken for, in a sentence.
+    metric : name of what predictions are judged by.
+    lower_is_better : whether people read the metric so; scores are turned where it is.
+    unit : what is held out and dealt into folds: "rows", "sentences".
+    small : units that contenders are tried on first, where there are many, to see what they cost.
+    """
+
+    kind: str
+    words: str
+    metric: str
+    lower_is_better: bool = False
+    unit: str = "rows"
+    small: int = 2_000
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many units there are."""
+
+    @property
+    @abstractmethod
+    def strata(self) -> np.ndarray:
+        """A class for each unit, which folds should hold in equal shares."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> np.ndarray | None:
+        """The document of each unit; None where units stand by themselves."""
+
+    @abstractmethod
+    def take(self, units: np.ndarray) -> Any:
+        """Data of some units, as contenders are fitted on it and predict for it."""
+
+    @abstractmethod
+    def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """Counts of each group among some units, from which the metric can be taken."""
+
+    @property
+    @abstractmethod
+    def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The metric from summed counts in the last axis."""
+
+    def chance_counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """Counts by which predictions are compared with chance, where the metric's mislead."""
+        return self.counts(units, answers)
+
+    @property
+    def of_chance_counts(self) -> Callable[[np.ndarray], np.ndarray]:
+        return self.of_counts
+
+    def judge(self, units: np.ndarray, fitted: Fitted) -> tuple[Fitted, Judged]:
+        """What a fitted contender's predictions for some units are worth.
+
+        Where probabilities are to be calibrated the contender comes back with what was found.
+        """
+        answers = fitted.answers(self.take(units))
+        score = float(self.of_counts(self.counts(units, answers).sum(axis=0)))
+        return fitted, Judged(score, {}, packed(answers))
+
+    def calibrated(self, fitted: Fitted, details: Sequence[Mapping[str, Any]]) -> Fitted:
+        """The same with probabilities that are as true as those held out allow.
+
+        ``details`` are those of the folds that its setting was judged on.
+        """
+        return fitted
+
+    def interval(self, units: np.ndarray, rows: str, seed: int) -> Interval:
+        """The score on some units, and the interval of 95 % over their groups."""
+        return bootstrap_interval(self.counts(units, unpacked(rows)), self.of_counts, seed=seed)
+
+    def compare(self, units: np.ndarray, first: str, second: str, seed: int) -> Comparison:
+        """The difference of two scores on the same units, first minus second."""
+        counts = (self.counts(units, unpacked(rows)) for rows in (first, second))
+        return paired_bootstrap(*counts, self.of_counts, seed=seed)
+
+    def compare_with_chance(
+        self, units: np.ndarray, first: str, chance: str, seed: int
+    ) -> Comparison:
+        """The same against the prediction that looks at nothing."""
+        counts = (self.chance_counts(units, unpacked(rows)) for rows in (first, chance))
+        return paired_bootstrap(*counts, self.of_chance_counts, seed=seed)
+
+    def answers_of(self, rows: str) -> np.ndarray:
+        """The codes that were predicted."""
+        return unpacked(rows)
+
+    def figures(self, units: np.ndarray, rows: str, details: Sequence[Mapping]) -> dict[str, Any]:
+        """Other figures of predictions for the test part; ``details`` are those of the folds."""
+        return {}
+
+    @abstractmethod
+    def contenders(self) -> Sequence[Contender]:
+        """Everything that applies, cheap ones first."""
+
+    @abstractmethod
+    def left_out(self) -> dict[str, str]:
+        """What does not apply, and why, by name."""
+
+    @abstractmethod
+    def data_part(self) -> dict[str, Any]:
+        """Rows, columns and classes, as ``result.json`` has them."""
+
+    @abstractmethod
+    def warnings(self, learn: np.ndarray, test: np.ndarray) -> list[str]:
+        """What may mislead: leaks, duplicates across the split, groups of one class."""
+
+    @abstractmethod
+    def errors(self, units: np.ndarray, answers: np.ndarray) -> dict[str, list[dict[str, Any]]]:
+        """Right answers by class and by group: {"by_class": [{"name", "rows", "right"}], …}."""
+
+
+def tallied(codes: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows and right answers of each code, the commonest first.
+
+    >>> tallied(np.array([1, 1, 0]), np.array([True, False, True]), ["a", "b"])
+    [{'name': 'b', 'rows': 2, 'right': 1}, {'name': 'a', 'rows': 1, 'right': 1}]
+    """
+    rows = np.bincount(codes, minlength=len(names))
+    found = np.bincount(codes, right, minlength=len(names)).astype(int)
+    return [
+        {"name": str(names[code]), "rows": int(rows[code]), "right": int(found[code])}
+        for code in np.argsort(-rows, kind="stable").tolist()
+        if rows[code]
+    ]
+
+
+def names_of(contenders: Sequence[Contender]) -> dict[str, Contender]:
+    """Contenders by name."""
+    return {one.name: one for one in contenders}
