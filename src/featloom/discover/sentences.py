@@ -16,7 +16,7 @@ import numpy as np
 
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Question, tallied
+from featloom.compare.contenders import Question, tallied
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds
 

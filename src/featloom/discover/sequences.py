@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Contender, tallied
+from featloom.compare.contenders import Contender, tallied
 from featloom.discover.sentences import SentencesQuestion, repeated_sentences
 from featloom.discover.taggers import tagger_contenders
 from featloom.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Contender, Finding
+from featloom.compare.contenders import Contender, Finding
 from featloom.discover.sentences import inner_parts, seen_alone
 from featloom.discover.template_sets import (
     GROWN_ON,
