@@ -19,7 +19,7 @@ import numpy as np
 from featloom.kernels.lattice import add_histograms, extend_projections, lattice_classes
 from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
-from featloom.learners.comparison import VOTES, Comparison, tolerance
+from featloom.learners.comparison import Comparison, tolerance
 from featloom.learners.threads import in_threads
 
 _CELLS = 60_000_000  # projections of all queries in all sets of columns
@@ -115,6 +115,7 @@ def answer_by_lattice(
     merged: MergedQueries,
     how: Comparison,
     levels: np.ndarray,
+    kinds: np.ndarray,
     threads: int,
 ) -> np.ndarray | None:
     """The classes of queries merged over the columns of the trie, for each level.
@@ -136,7 +137,7 @@ def answer_by_lattice(
     sets, distance = lattice.sets(columns, weights)
     # Of queries that are alike in the columns in use, the first speaks for all.
     ids = lattice.set_ids[np.ix_(sets, lattice.leaf_of[merged.first_row])]
-    classes = np.zeros((ids.shape[1], len(levels)), np.int32)
+    classes = np.zeros((ids.shape[1], len(kinds), len(levels)), np.int32)
     # There cannot be more distances than sets and values; one more says that these were all.
     most = len(sets) * len(lattice.beside) + 1
     n_distances = min(int(levels[-1]) + how.look_further, most)
@@ -149,7 +150,7 @@ def answer_by_lattice(
         lattice_classes(
             first, last, ids, lattice.set_first, lattice.start, lattice.cells, lattice.counts,
             sets, distance, lattice.beside, row_start, queries.rows, row_weight, room,
-            memory.class_totals, n_distances, levels, VOTES.index(how.vote), how.decay,
+            memory.class_totals, n_distances, levels, kinds, how.decay,
             how.look_further, reach, classes,
         )  # fmt: skip
 
