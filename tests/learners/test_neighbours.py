@@ -163,9 +163,11 @@ def test_queries_that_are_asked_again_and_again_stay_the_same(problem):
 @settings(max_examples=300)
 def test_the_lattice_gives_the_same_answers_as_the_walk(problem):
     _, _, Q, gold, how, memory = problem
-    by_lattice = count_correct(memory, Queries(Q, gold), how, LEVELS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "_CELLS", 0)
+        patch.setattr(lattice, "_PAIRS", 1e9)  # also for so few cases
+        by_lattice = count_correct(memory, Queries(Q, gold), how, LEVELS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "_BYTES", 0)
         by_walk = count_correct(memory, Queries(Q, gold), how, LEVELS)
     answers = ask(memory, Queries(Q), how, LEVELS)
     assert by_lattice.tolist() == by_walk.tolist()
@@ -399,3 +401,20 @@ def test_a_column_of_very_many_values_makes_no_square_table(n_values):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1000 * n_values
+
+
+@pytest.mark.parametrize("n_columns", [14, 60])
+def test_the_work_of_many_columns_is_bounded_by_cases_and_not_by_sets_of_columns(n_columns):
+    memory, queries = random_problem(n_cases=300, n_queries=100, n_columns=n_columns, n_values=3)
+    alike = Comparison(("overlap",) * n_columns, (1.0,) * n_columns)
+    right = count_correct(memory, queries, alike, LEVELS)
+    assert not queries.lattices
+    found = ask(memory, queries, alike, LEVELS).classes
+    assert right.tolist() == (found == queries.labels[:, None]).sum(axis=0).tolist()
+
+
+def test_a_lattice_is_made_where_its_sets_are_few_beside_the_cases():
+    memory, queries = random_problem()
+    how = Comparison(("overlap",) * 6, (1.0,) * 6)
+    count_correct(memory, queries, how, LEVELS)
+    assert len(queries.lattices) == 1
