@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.sentences import split_labels, table_of_sentences
@@ -151,11 +152,8 @@ class SequenceTagger(BaseEstimator):
                 raise InputError(
                     f"{name} cannot be set anew without new features; {', '.join(_OF_TRAINING)} can"
                 )
-        other = clone(self).set_params(**settings)
+        other = copy(self).set_params(**settings)
         other._check_parameters()
-        other.columns_, other.classes_, other._plan = self.columns_, self.classes_, self._plan
-        other._table, other._expansion = self._table, self._expansion
-        other._pair_expansion = self._pair_expansion
         other._learn(None, None, None)
         return other
 
