@@ -71,15 +71,16 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
         "why": visible(result.chosen_why),
         "protocol": visible(result.protocol),
         "unit": visible(result.unit),
-        "leaderboard": leaderboard_table(
-            ranked, metric, unit=result.unit, n_folds=result.folds_of
-        ),
+        "leaderboard": leaderboard_table(ranked, metric, unit=result.unit, n_folds=result.folds_of),
         "leaderboard_note": _leaderboard_note(ranked, result, metric),
         "figures": summarize_chosen(result.chosen_figures),
         "aside": aside_table(aside, metric),
         "curves": curve_table(result.curves, result.unit, metric),
         "curves_label": f"{metric.head} by what was learned from",
-        "tests": comparison_table(result.comparisons, metric),
+        "tests": comparison_table([one for one in result.comparisons if not one.gate], metric),
+        "gate": comparison_table(
+            [one for one in result.comparisons if one.gate], _metric_of_gate(result)
+        ),
         "findings": finding_tables(result.findings, result.chosen),
         "errors": [
             (what, table, first_of(entries, MOST_ERRORS))
@@ -109,6 +110,11 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
 def metric_of(result: Result) -> Metric:
     """The metric of the leaderboard."""
     return Metric(result.metric or result.judge_by, result.lower_is_better)
+
+
+def _metric_of_gate(result: Result) -> Metric:
+    """Tables are held against chance by log-loss, whatever else they are judged by."""
+    return Metric("log-loss", lower_is_better=True) if result.chosen_figures else metric_of(result)
 
 
 def _is_significant(result: Result) -> bool | None:
@@ -245,7 +251,7 @@ def comparison_table(
     rows = [
         row(
             text_cell(test.a),
-            text_cell(test.b),
+            text_cell(test.b) | ({} if test.same_rows else {"under": "learned from other amounts"}),
             metric.gain_cell(test.difference),
             metric.interval_cell(test.interval),
             p_cell(test.p),
@@ -460,11 +466,10 @@ def _name_cell(
     if one.share is not None and one.share < 1 and one.status in COMPARED:
         under.append(f"compared on {_part_cell(one.share)['text']} of the data")
     if whole is not None and one.learned is not None and one.learned < whole:
-        under.append(
-            f"learned from {number(one.learned)} of {number(whole)} {visible(unit)}"
-        )
-    if one.n_folds is not None and n_folds is not None and one.n_folds < n_folds:
-        under.append(f"in {number(one.n_folds)} of {number(n_folds)} folds")
+        under.append(f"learned from {number(one.learned)} of {number(whole)} {visible(unit)}")
+    of = one.folds_of or n_folds
+    if one.n_folds is not None and of is not None and one.n_folds < of:
+        under.append(f"in {number(one.n_folds)} of {number(of)} folds")
     words = " · ".join(word for word in under if word)
     return text_cell(one.name or NOT_NAMED) | ({"under": words} if words else {})
 

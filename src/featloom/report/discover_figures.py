@@ -33,7 +33,7 @@ from featloom.report.metric import SHARE, Metric
 from featloom.shown import visible
 
 MOST_METHODS, MOST_LINES, LONGEST_CLASS = 30, 12, 20
-# What is no better than chance is drawn where the others keep at least this part of the width beside it.
+# What is no better than chance is drawn where the others keep at least this part of the width.
 LEAST_WIDTH_OF_OTHERS = 0.35
 
 
@@ -179,9 +179,7 @@ def _line(position: int, one: Contestant, metric: Metric) -> dict[str, Any]:
     ):
         low, high = interval or (None, None)
         ends = (score, score if low is None else low, score if high is None else high)
-        line |= {
-            key: metric.scaled(end) for key, end in zip(keys, ends, strict=True)
-        }
+        line |= {key: metric.scaled(end) for key, end in zip(keys, ends, strict=True)}
     return line
 
 
@@ -295,4 +293,6 @@ def _calibration_figure(figures: ChosenFigures | None) -> Figure | None:
     )
     spec = placed(alt.layer(*layers), height=320)
     section = "discover-calibration"
-    return Figure(section, section, "Predicted probabilities and what came true", spec, 0, (legend,))
+    return Figure(
+        section, section, "Predicted probabilities and what came true", spec, 0, (legend,)
+    )

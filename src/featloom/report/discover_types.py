@@ -31,9 +31,9 @@ class Contestant(msgspec.Struct):
 
     ``role`` is "chance", "baseline", "method" or "yardstick"; ``status`` is "finished", "partly"
     (some folds only), "unfinished", "not tried" or "not applicable", with the reason in ``why``.
-    ``value`` is cross-validated in ``n_folds`` folds, ``test`` is on the part held out.
-    ``predict_s`` is for 1,000 units, ``learned`` how many units it learned from, ``share`` the part
-    of the data that it was compared on.
+    ``value`` is cross-validated in ``n_folds`` folds of ``folds_of``, ``test`` is on the part held
+    out.  ``predict_s`` is for 1,000 units, ``learned`` how many units it learned from, ``share``
+    the part of the data that it was compared on.
     """
 
     name: str = ""
@@ -45,6 +45,7 @@ class Contestant(msgspec.Struct):
     interval: Interval | None = None
     folds: list[float | None] = []
     n_folds: int | None = None
+    folds_of: int | None = None
     test: float | None = None
     test_interval: Interval | None = None
     size: float | None = None
