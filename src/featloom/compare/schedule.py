@@ -1,53 +1,103 @@
-"""In what order contenders are tried, and on how many units, so that the time suffices.
+"""In what order contenders are tried, and on how many units, so that an answer stands at once.
 
-All learn from a few units first: that shows what each costs and how it grows.  From this the
-comparison takes the largest part of the data on which what people need most fits into the time;
-then, cheapest first, each contender goes through all folds and the test part: baselines, then
-methods, and what is there for comparison only comes last.  One whose turn would not end in time is
-passed over, and said to be.
+*First answers.*  Every contender is fitted with its default setting and judged on one fold, on all
+units if it can afford them; where there are many it is tried on a few first, to see what it costs.
+After that there is a leaderboard, which only gets better.  *Folds.*  The others, best first.
+*Tuning.*  Axis by axis, those first that may still win; the default stays among the settings, so
+that tuning never ends below it.  *Searches.*  Last.  *The test part.*  Whatever happens before, the
+time that it takes to predict it, and to fit the chosen one once more, is kept for the end.
 
-Times come from the results themselves, so whoever replays a journal is led the same way.
+Costs are seconds of CPU time and come from the results themselves, as does the time that has gone
+by, so whoever replays a journal is led the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from featloom.discover.contenders import ROLES, Contender
-from featloom.discover.protocol import TEST
-from featloom.search.space import Candidate
+from featloom.compare.contenders import Contender, Setting
+from featloom.evaluation.protocol import TEST
+from featloom.search.space import Candidate, json_text
 from featloom.search.strategies import Result, RoundByRound
 
-_SMALL, _MEDIUM = 2_000, 8_000  # units of the first trials, at most
-_LEAST = 80  # and at least; fewer tell nothing
-_USABLE = 0.95  # share of the time that is planned with
-_TOGETHER = 5.0  # seconds of work that are asked for at once
-_STEEPEST = 1.8
-_CAREFUL, _GROWTH = 1.3, 1.2  # of what learning from all the data is taken to cost
-_LEVELLED = 0.8  # power of the units by which the time of those grows who look at a sample
+_GROWTH = 1.1  # power of the units by which time grows, before that is known
+_STEEPEST = 2.0
+_USABLE = 0.92  # share of the time that is planned with; the rest goes by between trials
+_FIRST = 0.4  # share of the time that one contender may take with all units, test and all
+_AFFORDED = 0.25  # and that one takes which cannot afford them all
+_TRY = 0.12  # share of the time that a first look may take
+_LEAST_LIMIT = 2.0  # seconds
+_SLACK = 4.0  # times its expected cost that a trial may take
+_BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
+_FEW = 80  # units; fewer tell nothing
+_SEARCH_SHARE = 0.3  # of the time that is left, for a search
 
 Rounds = Generator[Iterable[Candidate], list[float], None]
 
 
-class CheapestFirst(RoundByRound):
+@dataclass
+class Standing:
+    """What is known of a contender.
+
+    Parameters
+    ----------
+    units : how many it learns from; None: all.
+    costs : (units, seconds for one setting) of its trials.
+    scores : by setting, the score of each fold at ``units``.
+    fault : why it takes no further part.
+    """
+
+    contender: Contender
+    units: int | None = None
+    costs: list[tuple[int, float]] = field(default_factory=list)
+    scores: dict[str, dict[int | str, float]] = field(default_factory=dict)
+    settings: dict[str, Setting] = field(default_factory=dict)
+    details: dict[str, dict[int | str, Any]] = field(default_factory=dict)
+    found: Setting | None = None
+    fault: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.contender.name
+
+    def mean(self, key: str) -> float:
+        """The mean of a setting over the folds that it was judged on."""
+        return float(np.mean([value for fold, value in self.folds(key)]))
+
+    def folds(self, key: str) -> list[tuple[int, float]]:
+        """The folds that a setting was judged on, with its scores."""
+        scores = self.scores.get(key, {})
+        return sorted((fold, value) for fold, value in scores.items() if isinstance(fold, int))
+
+    @property
+    def best(self) -> str | None:
+        """The setting with the best mean over the most folds; of equals, the first tried."""
+        most = max((len(self.folds(key)) for key in self.scores), default=0)
+        keys = [key for key in self.scores if most and len(self.folds(key)) == most]
+        return max(keys, key=self.mean) if keys else None
+
+
+class FirstAnswers(RoundByRound):
     """The order of a comparison.
 
     Parameters
     ----------
-    contenders : in the order of a first guess.
+    contenders : in the order of a first guess of their costs.
     n_learn : units to learn from in all.
     n_folds : of the comparison.
     seconds : that the trials may take; None: as long as they take.
     workers : trials side by side.
-    enough : units that a comparison should learn from at least, if there are so many.
+    small : units of a first look, where there are many more.
+    spared : units from which the score of one fold is enough to tune by.
 
     Attributes
     ----------
-    units : units that a fold learns from in the comparison; None: all.
-    passed_over : contenders that were not compared, with the reason.
+    standings : what is known of each contender, by name.
+    elapsed : seconds of the search that had gone by with the last result.
     """
 
     def __init__(
@@ -58,161 +108,320 @@ class CheapestFirst(RoundByRound):
         n_folds: int,
         seconds: float | None,
         workers: int,
-        enough: int = _SMALL,
+        small: int = 2_000,
+        spared: int = 20_000,
     ):
         super().__init__()
-        self.contenders = contenders
+        self.standings = {one.name: Standing(one) for one in contenders}
         self.n_learn, self.n_folds = n_learn, n_folds
-        self.seconds, self.workers, self.enough = seconds, workers, enough
-        self.units: int | None = None
+        self.seconds, self.workers = seconds, workers
+        self.small, self.spared = small, spared
+        self.elapsed = 0.0
         self.passed_over: dict[str, str] = {}
-        self.spent = 0.0
-        self._seen: dict[str, list[tuple[int, float]]] = {one.name: [] for one in contenders}
-        self._sampled = {one.name: one.sampled or np.inf for one in contenders}
+        self._cpu = self._wall = 0.0
+
+    # ── what is told ──
 
     def tell(self, candidate: Candidate, result: Result) -> None:
-        assert isinstance(result, Mapping)
-        self.spent += float(result["spent_s"])
+        if not isinstance(result, Mapping):
+            raise RuntimeError(f"a trial gave {result!r}")
+        standing = self.standings[candidate["method"]]
+        self._cpu += float(result["cpu_s"])
+        self._wall += float(result["wall_s"]) - float(result.get("compiled_s", 0.0))
         if "fault" in result:
-            if candidate["units"] is None or candidate["units"] == self.units:
-                self.passed_over[candidate["method"]] = str(result["fault"])
+            self._fault(standing, candidate, str(result["fault"]))
         else:
-            took = float(result["fit_s"]) + float(result["predict_s"])
-            self._seen[candidate["method"]].append((int(result["learned"]), took))
+            n = len(result["outcomes"])
+            standing.costs.append((int(result["learned"]), float(result["cpu_s"]) / n))
+            for outcome in result["outcomes"]:
+                self._outcome(standing, candidate, outcome)
         super().tell(candidate, result)
 
+    def _fault(self, standing: Standing, candidate: Candidate, words: str) -> None:
+        # With fewer units, or with other settings, it may be no fault.
+        first = candidate["units"] == standing.units and not standing.scores
+        if first or "limit" in words and candidate["settings"] == [standing.contender.default]:
+            standing.fault = words
+            self.passed_over[standing.name] = words
+
+    def _outcome(self, standing: Standing, candidate: Candidate, outcome: Mapping) -> None:
+        if candidate["units"] != standing.units:
+            return
+        key = json_text(outcome["setting"])
+        standing.settings[key] = outcome["setting"]
+        if candidate["fold"] != TEST:
+            standing.scores.setdefault(key, {})[candidate["fold"]] = float(outcome["score"])
+            standing.details.setdefault(key, {})[candidate["fold"]] = outcome["details"]
+            if outcome.get("found") is not None and standing.found is None:
+                standing.found = outcome["found"]
+        else:
+            standing.scores.setdefault(key, {})[TEST] = float(outcome["score"])
+
+    # ── the order ──
+
     def rounds(self) -> Rounds:
-        inside = [one for one in self.contenders if one.role != "yardstick"]
-        yield from self._tries(inside)
-        self.units = self._comparable()
-        waiting = sorted(inside, key=lambda one: self._cost(one.name))
-        # Without chance nothing can be said, so it is tried however little time there is; and
-        # without a baseline, little.
-        waiting.sort(key=lambda one: ROLES.index(one.role))
-        yield from self._compared(waiting)
-        outside = [one for one in self.contenders if one.role == "yardstick"]
-        yield from self._tries(outside)
-        yield from self._compared(outside)
+        quick = [one for one in self.standings.values() if not one.contender.searches]
+        yield from self._first_looks(quick)
+        yield from self._first_answers(quick)
+        yield from self._other_folds(self._in_sight(quick))
+        yield from self._tuned(self._in_sight(quick))
+        yield from self._other_folds(self._alive(quick))
+        searches = [one for one in self.standings.values() if one.contender.searches]
+        yield from self._searched(searches)
+        yield from self._tested()
 
-    def _tries(self, contenders: Sequence[Contender]) -> Rounds:
-        """All learn from a few units, to see what they cost."""
-        for size in self._small_sizes():
-            fits = [one for one in contenders if self._fits_a_try(one.name, size)]
-            if fits:
-                yield [self._trial(one.name, 0, size) for one in fits]
+    def _first_looks(self, standings: Sequence[Standing]) -> Rounds:
+        """Where there are many units, what each costs is seen on few."""
+        if self._of_fold() <= 1.5 * self.small:
+            return
+        limit = None if self.seconds is None else max(_LEAST_LIMIT, _TRY * self.seconds)
+        yield [self._trial(one, 0, units=self.small, limit=limit) for one in standings]
 
-    def _compared(self, waiting: list[Contender]) -> Rounds:
-        """One after the other, or several quick ones at once, in all folds and on the test part."""
-        while waiting:
-            together: list[Contender] = []
-            planned = 0.0
-            while waiting and (not together or planned < _TOGETHER * self.workers):
-                name = waiting[0].name
-                if name in self.passed_over:
-                    waiting.pop(0)
+    def _first_answers(self, standings: Sequence[Standing]) -> Rounds:
+        """Every default on one fold, the cheapest first, on all units that it can afford."""
+        waiting = sorted(self._alive(standings), key=lambda one: self._cost(one, self._of_fold()))
+        asked = []
+        for one in waiting:
+            one.units = self._affordable(one)
+            if self.seconds is not None and self._cost(one, one.units) > self._left(reserve=False):
+                self._pass_over(one, self._cost(one, one.units))
+            else:
+                asked.append(self._trial(one, 0))
+        yield asked
+
+    def _affordable(self, one: Standing) -> int | None:
+        """Units of which a contender can afford a fold, the test part and a last fit."""
+        if self.seconds is None or not one.costs:
+            return None
+        room = self._left(reserve=False)
+        needs = 1.0 + 2.0 * self.n_learn / self._of_fold()
+        if needs * self._seconds(one, self._of_fold()) <= _FIRST * room:
+            return None
+        units = self._of_fold()
+        while units > _FEW and needs * self._seconds(one, units) > _AFFORDED * room:
+            units //= 2
+        return max(units, min(_FEW, self._of_fold()))
+
+    def _other_folds(self, standings: Sequence[Standing]) -> Rounds:
+        """The folds that the best setting was not judged on yet, contenders best first."""
+        for one in self._ranked(standings):
+            key = one.best
+            if key is None:
+                continue
+            done = {fold for fold, _ in one.folds(key)}
+            folds = [fold for fold in range(self.n_folds) if fold not in done]
+            cost = len(folds) * self._cost(one, one.units)
+            if folds and (self._is_blind(one) or cost <= self._left()):
+                yield [self._trial(one, fold, [one.settings[key]]) for fold in folds]
+
+    def _tuned(self, standings: Sequence[Standing]) -> Rounds:
+        """Axis by axis, contenders best first."""
+        for one in self._ranked(standings):
+            for axis in one.contender.axes:
+                key = one.best
+                if key is None or self._is_blind(one):
                     continue
-                cost = self._cost(name)
-                needed = waiting[0].role == "chance"
-                if self.seconds is not None and not needed and planned + cost > self._left():
-                    if together:
-                        break
-                    self.passed_over[name] = (
-                        f"it would take about {_duration(cost / self.workers)}, and "
-                        f"{_duration(max(0.0, self._left()) / self.workers)} were left"
-                    )
-                    waiting.pop(0)
+                settings = one.contender.varied(one.settings[key], axis)
+                done = [fold for fold, _ in one.folds(key)]
+                cost = len(settings) * self._cost(one, one.units)
+                if not settings or cost > self._left():
                     continue
-                together.append(waiting.pop(0))
-                planned += cost
-            if together:
-                yield [
-                    self._trial(one.name, fold, self.units)
-                    for one in together
-                    for fold in (TEST, *range(self.n_folds))
-                ]
+                all_folds = self._of_fold() < self.spared and len(done) * cost <= self._left()
+                if all_folds and len(done) > 1:
+                    yield [self._trial(one, fold, settings) for fold in done]
+                    continue
+                yield [self._trial(one, 0, settings)]
+                better = self._better_at_first(one, key, settings)
+                others = [fold for fold in done if fold != 0]
+                if better and others:
+                    if len(others) * self._cost(one, one.units) <= self._left():
+                        yield [self._trial(one, fold, [better]) for fold in others]
 
-    def affordable(self, name: str, most: int, seconds: float) -> int:
-        """How many units, of so many, a contender surely learns from in some seconds.
+    def _better_at_first(
+        self, one: Standing, key: str, settings: Sequence[Setting]
+    ) -> Setting | None:
+        """The setting that did best on the first fold, if it did better than the best so far."""
+        keys = [found for found in map(json_text, settings) if 0 in one.scores.get(found, {})]
+        if not keys:
+            return None
+        best = max(keys, key=lambda found: one.scores[found][0])
+        return one.settings[best] if one.scores[best][0] > one.scores[key][0] else None
 
-        Nothing ends it at the deadline, so this is a careful guess from its longest trial.
-        """
-        units, took = max(self._seen[name], default=(most, 0.0))
-        if took * _CAREFUL * (most / units) ** _GROWTH <= seconds:
-            return most
-        return max(_LEAST, min(most, int(units * (seconds / (took * _CAREFUL)) ** (1 / _GROWTH))))
+    def _searched(self, standings: Sequence[Standing]) -> Rounds:
+        """Searches get a share of what is left; on few units all folds."""
+        for place, one in enumerate(standings):
+            if self.seconds is None:
+                yield [self._trial(one, fold) for fold in range(self.n_folds)]
+                continue
+            share = max(_SEARCH_SHARE, 0.8 / (len(standings) - place))
+            room = share * self._left() / self.workers
+            units = min(self.small, self._of_fold())
+            if units < self._of_fold() and "seconds" not in one.contender.axes:
+                limit = max(_LEAST_LIMIT, 0.3 * room)
+                yield [self._trial(one, 0, units=units, limit=limit)]
+                needs = 1 + self.n_learn / self._of_fold()
+                if one.fault or needs * self._seconds(one, self._of_fold()) > room:
+                    self._pass_over(one, needs * self._cost(one, None))
+                    continue
+            settings = None
+            if "seconds" in one.contender.axes:
+                # Half of it is for the search, the other half for the fits that follow.
+                able = [s for s in one.contender.axes["seconds"] if 2.5 * s <= room]
+                if not able:
+                    self._pass_over(one, 2.5 * min(one.contender.axes["seconds"]))
+                    continue
+                settings = [one.contender.default | {"seconds": max(able)}]
+            yield [self._trial(one, 0, settings, limit=max(_LEAST_LIMIT, room))]
+            cost = (self.n_folds - 1) * self._cost(one, one.units)
+            if one.best and "seconds" not in one.contender.axes and cost <= 0.5 * self._left():
+                yield [self._trial(one, fold) for fold in range(1, self.n_folds)]
 
-    def _trial(self, name: str, fold: int | str, units: int | None) -> dict[str, Any]:
-        return {"method": name, "fold": fold, "units": units}
+    def _tested(self) -> Rounds:
+        """The test part, with the best setting of each: the leaders first."""
+        alive = self._alive(list(self.standings.values()))
+        blind = [one for one in alive if self._is_blind(one)]
+        order = blind + [one for one in self._ranked(alive) if one not in blind]
+        asked = []
+        planned = 0.0
+        for one in order:
+            key = one.best
+            if key is None:
+                continue
+            cost = self._test_cost(one)
+            left = self._left(reserve=False) - planned - self._last_cost()
+            if self.seconds is not None and not self._is_blind(one) and cost > left:
+                self.passed_over.setdefault(one.name, "there was no time for the test part")
+                continue
+            planned += cost
+            asked.append(self._test(one, key))
+        yield asked
 
-    def _small_sizes(self) -> list[int]:
-        """Units of the first trials: a sixteenth and a quarter of a fold's, within bounds."""
-        whole = self._of_fold()
-        sizes = [min(whole // 16, _SMALL), min(whole // 4, _MEDIUM)]
-        return [size for size in sizes if size >= _LEAST]
+    def _test(self, one: Standing, key: str) -> dict[str, Any]:
+        setting = one.settings[key]
+        if one.contender.searches and one.found is not None:
+            setting = one.found
+        candidate = self._trial(one, TEST, [setting])
+        details = [one.details[key][fold] for fold, _ in one.folds(key)]
+        kept = [found["calibration"] for found in details if found and "calibration" in found]
+        if kept:
+            candidate["calibration"] = kept
+        return candidate
+
+    def _trial(
+        self,
+        one: Standing,
+        fold: int | str,
+        settings: Sequence[Setting] | None = None,
+        *,
+        units: int | None = None,
+        limit: float | None = None,
+    ) -> dict[str, Any]:
+        settings = [one.contender.default] if settings is None else list(settings)
+        units = one.units if units is None else units
+        candidate = {
+            "method": one.name, "fold": fold, "units": units, "settings": settings,
+        }  # fmt: skip
+        if self.seconds is not None:
+            if limit is None:
+                size = self.n_learn if fold == TEST else self._of_fold()
+                expected = len(settings) * self._cost(one, units, size)
+                limit = min(_SLACK * expected * self._slowness(), self._wall_left())
+            candidate["limit"] = float(2 ** np.ceil(np.log2(max(limit, _LEAST_LIMIT))))
+        return candidate
+
+    # ── who ──
+
+    def _is_blind(self, one: Standing) -> bool:
+        return one.contender.role == "chance"
+
+    def _alive(self, standings: Sequence[Standing]) -> list[Standing]:
+        return [one for one in standings if not one.fault and one.name not in self.passed_over]
+
+    def _ranked(self, standings: Sequence[Standing]) -> list[Standing]:
+        """Those that have a score, best first; those who know nothing before all."""
+        scored = [one for one in self._alive(standings) if one.best is not None]
+        return sorted(
+            scored, key=lambda one: (not self._is_blind(one), -one.mean(str(one.best)))
+        )
+
+    def _in_sight(self, standings: Sequence[Standing]) -> list[Standing]:
+        """Those that may still win, as far as the time is limited."""
+        ranked = self._ranked(standings)
+        blind = [one for one in ranked if self._is_blind(one)]
+        if self.seconds is None or not blind or len(ranked) < 3:
+            return ranked
+        means = {one.name: one.mean(str(one.best)) for one in ranked}
+        inside = [one for one in ranked if one.contender.role != "yardstick"]
+        top = max(means[one.name] for one in inside)
+        least = top - _BEHIND * max(0.0, top - means[blind[0].name])
+        near = [one for one in ranked if means[one.name] >= least or self._is_blind(one)]
+        outside = [one for one in ranked if one.contender.role == "yardstick" and one not in near]
+        return near + outside
+
+    def _pass_over(self, one: Standing, cost: float) -> None:
+        left = max(0.0, self._left()) / self.workers
+        self.passed_over[one.name] = (
+            f"it would take about {duration(cost / self.workers)}, and {duration(left)} were left"
+        )
+
+    # ── what it costs ──
 
     def _of_fold(self) -> int:
         return self.n_learn * (self.n_folds - 1) // self.n_folds
 
-    def _left(self) -> float:
-        """Seconds of work that can still be planned."""
+    def _slowness(self) -> float:
+        """How much longer trials take than their CPU time, where other work is on the machine."""
+        return float(np.clip(self._wall / self._cpu, 1.0, 4.0)) if self._cpu > 0.5 else 1.5
+
+    def _wall_left(self) -> float:
+        return np.inf if self.seconds is None else max(0.0, self.seconds - self.elapsed)
+
+    def _left(self, reserve: bool = True) -> float:
+        """Seconds of work that can still be planned; the end's are kept apart."""
         if self.seconds is None:
             return np.inf
-        return _USABLE * self.seconds * self.workers - self.spent
+        left = _USABLE * self._wall_left() * self.workers / self._slowness()
+        return left - (self._reserve() if reserve else 0.0)
 
-    def _seconds(self, name: str, units: float) -> float:
-        """What one trial is expected to take."""
-        seen = self._seen[name]
-        if not seen:
+    def _reserve(self) -> float:
+        """What the test part and the last fit will take."""
+        scored = self._ranked(list(self.standings.values()))
+        return sum(map(self._test_cost, scored)) + self._last_cost()
+
+    def _test_cost(self, one: Standing) -> float:
+        return self._cost(one, one.units, self.n_learn)
+
+    def _last_cost(self) -> float:
+        """The last fit is one alone, however many workers there are."""
+        ranked = [
+            one
+            for one in self._ranked(list(self.standings.values()))
+            if one.contender.role != "yardstick" and not self._is_blind(one)
+        ]
+        if not ranked:
             return 0.0
-        most, took = max(seen)
-        least, before = min(seen)
-        steepness = 1.1
+        return self.workers * 1.3 * self._cost(ranked[0], ranked[0].units, self.n_learn)
+
+    def _cost(self, one: Standing, units: int | None, of: int | None = None) -> float:
+        """What one setting is expected to take, learned from so many units, or from all."""
+        whole = self._of_fold() if of is None else of
+        return self._seconds(one, whole if units is None else min(units, whole))
+
+    def _seconds(self, one: Standing, units: int) -> float:
+        if not one.costs:
+            return 0.0
+        most, took = max(one.costs)
+        least, before = min(one.costs)
+        steepness = _GROWTH
         if most > 1.5 * least and before > 0.05:
-            steepness = float(np.log(took / before) / np.log(most / least))
-        knee = min(units, max(most, self._sampled[name]))
-        upto = took * (knee / most) ** float(np.clip(steepness, 1.0, _STEEPEST))
-        return upto * (units / knee) ** _LEVELLED
-
-    def _cost(self, name: str, units: int | None = None) -> float:
-        """What all trials of a contender are expected to take."""
-        units = units or self.units
-        of_fold = self._of_fold() if units is None else min(units, self._of_fold())
-        of_all = self.n_learn if units is None else min(units, self.n_learn)
-        return self.n_folds * self._seconds(name, of_fold) + self._seconds(name, of_all)
-
-    def _fits_a_try(self, name: str, size: int) -> bool:
-        if self.seconds is None or not self._seen[name]:
-            return True
-        return self._seconds(name, size) <= 0.1 * self._left()
-
-    def _comparable(self) -> int | None:
-        """The most units on which baselines and four of five methods can be compared in time."""
-        if self.seconds is None:
-            return None
-        methods = sum(one.role == "method" for one in self.contenders)
-        size = self._of_fold()
-        units: int | None = None
-        while True:
-            costs = sorted(
-                (ROLES.index(one.role), self._cost(one.name, units or size), one.role)
-                for one in self.contenders
-                if one.role != "yardstick"
-            )
-            left, done = self._left(), 0
-            for _, cost, role in costs:
-                if cost <= left:
-                    left -= cost
-                    done += role == "method"
-            if done >= 0.8 * methods or size < 2 * self.enough:
-                return units
-            size //= 2
-            units = size
+            steepness = float(np.clip(np.log(took / before) / np.log(most / least), 0.8, _STEEPEST))
+        return took * (units / most) ** steepness
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Seconds as people say them.
 
-    >>> _duration(4.2), _duration(200)
+    >>> duration(4.2), duration(200)
     ('4 s', '3 min')
     """
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,4 +1,4 @@
-"""Honest numbers: folds, metrics, chunks, paired tests, and the choice among candidates."""
+"""Honest numbers: folds, metrics, probabilities, chunks, paired tests, the choice of candidates."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ from featloom.evaluation.metrics import (
     per_class,
     positive_counts,
 )
+from featloom.evaluation.probabilities import (
+    CalibrationBin,
+    auc,
+    best_threshold,
+    brier_score,
+    calibration_bins,
+    confusion,
+    expected_calibration_error,
+    f1_at,
+    row_briers,
+    row_losses,
+)
 from featloom.evaluation.selection import one_standard_error
 from featloom.evaluation.significance import (
     bootstrap_interval,
@@ -35,16 +47,24 @@ from featloom.evaluation.significance import (
 )
 
 __all__ = [
+    "CalibrationBin",
     "accuracy",
     "accuracy_of_counts",
+    "auc",
+    "best_threshold",
     "bootstrap_interval",
+    "brier_score",
+    "calibration_bins",
     "chunk_counts",
     "chunk_f1",
     "chunk_report",
     "chunk_type_counts",
     "class_counts",
+    "confusion",
     "correct_counts",
+    "expected_calibration_error",
     "f1",
+    "f1_at",
     "f1_of_counts",
     "given_folds",
     "holm",
@@ -60,6 +80,8 @@ __all__ = [
     "paired_t",
     "per_class",
     "positive_counts",
+    "row_briers",
+    "row_losses",
     "splits",
     "token_counts",
 ]

@@ -13,8 +13,8 @@ A budget counts evaluations (found in the journal or not) or seconds.  Seconds a
 the time that the journal has for each evaluation, so the journal itself says where the search
 stopped, and a replay stops at the same place.  Evaluations under way in other processes at that
 moment are finished and written; a longer budget finds them there.  A hard budget does not wait
-for them: they run in processes that end with the time, and what they had not finished is lost.
-The journal notes after how many evaluations that was, so that a replay stops there too.
+for them: what they had not finished when the time was over is lost (in other processes these end
+with it; here an alarm ends the evaluation).  The journal notes after how many evaluations that was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
 kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
@@ -178,8 +178,8 @@ def search(
         elsewhere = on_cluster(evaluate, workers, ongoing.deadline)
         # Several are asked for even with one worker: it need not wait for the next to be sent.
         return ongoing.run(elsewhere, max(2, workers.n_workers))
-    if n_workers == 1 and ongoing.deadline is None:
-        return ongoing.run(one_by_one(evaluate), n_workers)
+    if n_workers == 1:
+        return ongoing.run(one_by_one(evaluate, ongoing.deadline), n_workers)
     with processes(evaluate, n_workers, ongoing.deadline) as in_processes:
         return ongoing.run(in_processes, n_workers)
 
@@ -293,6 +293,9 @@ class _Search:
             if self.on_result is not None:
                 self.on_result(evaluation)
             self.show_progress()
+        # A strategy that plans with time is told it from the journal, so that a replay is led alike.
+        if hasattr(self.strategy, "elapsed"):
+            self.strategy.elapsed = evaluation.elapsed
         self.strategy.tell(candidate, evaluation.result)
 
     def spent(self) -> bool:

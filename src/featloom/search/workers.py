@@ -4,10 +4,14 @@
 its arrays are there once; what it keeps from one candidate to the next it keeps in its process.
 Each process has one thread for numerics, and ends when the process of the loop does, or when its
 time is up.  One that dies or hangs costs time only, unless it happens again and again.
+
+``evaluate`` may bound its evaluations: ``evaluate.limit(candidate)`` is how many seconds one may
+take, ``evaluate.past_limit(candidate)`` the result of one that took longer.
 """
 
 from __future__ import annotations
 
+import math
 import mmap
 import multiprocessing
 import os
@@ -34,6 +38,7 @@ from featloom.search.heartbeats import (
     home,
     show_life_until_alone,
 )
+from featloom.search.limits import PastLimit, time_limit
 from featloom.search.scratch import scratch_folder
 from featloom.search.space import Candidate, candidate_key
 from featloom.search.strategies import Result
@@ -42,6 +47,8 @@ Evaluate = Callable[[Candidate], Result]
 
 _AHEAD = 2  # candidates for each worker that are sent ahead, so that none waits for the next
 _IDLE = 300  # seconds after which a worker that has nothing to do ends
+_GRACE = 4.0  # seconds after its limit that an evaluation has to come back to the interpreter
+_OVER = "over-"  # and a place: the name of a file
 _LOSSES = 3  # workers that may die one after the other with nothing finished in between
 
 
@@ -65,23 +72,54 @@ def number_of_workers(jobs: int) -> int:
     return jobs if jobs > 0 else max(1, (cores or 1) + 1 + jobs)
 
 
-def one_by_one(evaluate: Evaluate) -> MapBatch:
+def one_by_one(evaluate: Evaluate, deadline: float | None = None) -> MapBatch:
+    """Evaluate here, one after the other; at the deadline what is under way is given up."""
+
     def map_batch(candidates):
         for place, candidate in enumerate(candidates):
-            yield timed(evaluate, place, candidate)
+            left = math.inf if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                return
+            try:
+                finished = timed(evaluate, place, candidate, left)
+            except PastLimit:
+                return
+            yield finished
 
     return map_batch
 
 
-def timed(evaluate: Evaluate, place: int, candidate: Candidate) -> tuple[int, Result, float]:
-    """Evaluate one candidate: its place, the result and the seconds that it took."""
+def timed(
+    evaluate: Evaluate, place: int, candidate: Candidate, left: float = math.inf
+) -> tuple[int, Result, float]:
+    """Evaluate one candidate: its place, the result and the seconds that it took.
+
+    Raises
+    ------
+    PastLimit
+        when the seconds ``left`` for all evaluations are over.  One that passes its own limit is
+        made something of.
+    """
     begun = time.perf_counter()
+    own = limit_of(evaluate, candidate)
     try:
-        result = evaluate(candidate)
+        with time_limit(min(own, left + 0.002)):
+            result = evaluate(candidate)
+    except PastLimit:
+        if left <= own:
+            raise
+        result = evaluate.past_limit(candidate)  # type: ignore[attr-defined]
     except Exception as error:
         error.add_note(f"while evaluating {candidate_key(candidate)}")
         raise
     return place, result, time.perf_counter() - begun
+
+
+def limit_of(evaluate: Evaluate, candidate: Candidate) -> float:
+    """Seconds that an evaluation may take; infinite where ``evaluate`` bounds none."""
+    bound = getattr(evaluate, "limit", None)
+    seconds = None if bound is None else bound(candidate)
+    return math.inf if seconds is None else float(seconds)
 
 
 @contextmanager
@@ -110,6 +148,12 @@ def processes(
                         yield finished
                     return
                 except BrokenExecutor:
+                    for place in _given_up(folder):
+                        if place in begun:
+                            lost = begun.pop(place)
+                            losses = -1
+                            over = evaluate.past_limit(lost)  # type: ignore[attr-defined]
+                            yield place, over, limit_of(evaluate, lost)
                     if deadline is not None and time.monotonic() >= deadline:
                         return
                     losses += 1
@@ -217,6 +261,7 @@ _at_work: list[_Layout] = []  # in a worker: whose candidate it is evaluating
 
 def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
     _at_work.append(layout)
+    watch = None
     try:
         evaluate = _held.get(layout)
         if evaluate is None:
@@ -227,9 +272,31 @@ def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
             _held[layout] = evaluate
         if layout.deadline is not None and time.monotonic() >= layout.deadline:
             os._exit(1)  # the watch may have looked just before there was work
+        limit = limit_of(evaluate, candidate)
+        if limit < math.inf:
+            watch = threading.Timer(limit + _GRACE, _give_up, (layout, place))
+            watch.daemon = True
+            watch.start()
         return timed(evaluate, place, candidate)
     finally:
+        if watch is not None:
+            watch.cancel()
         _at_work.clear()
+
+
+def _give_up(layout: _Layout, place: int) -> None:
+    """End this worker, whose evaluation does not come back to the interpreter; say which it was."""
+    with suppress(OSError):
+        Path(layout.path).parent.joinpath(f"{_OVER}{place}").touch()
+    os._exit(1)
+
+
+def _given_up(folder: Path) -> list[int]:
+    """Places of the evaluations that workers gave up, each told once."""
+    found = sorted(folder.glob(f"{_OVER}*"))
+    for path in found:
+        path.unlink(missing_ok=True)
+    return [int(path.name.removeprefix(_OVER)) for path in found]
 
 
 def _loaded(layout: _Layout) -> Evaluate:

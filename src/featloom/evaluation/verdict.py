@@ -1,0 +1,214 @@
+"""From scores to a choice, an interval and a claim: the one rule for each.
+
+*Choice.*  By the folds alone: the simplest of those that are as good as the best, where "as good"
+means no further behind than a hundredth of what the best gains over the prediction that looks at
+nothing.  A standard error of a handful of folds is no such measure: a fold that fails makes it so
+wide that whatever failed is let in.
+
+*Intervals.*  Those of the test part are of its rows.  Those of cross-validation allow for the rows
+that the fits share: with k folds of scores with standard deviation s, of which each learns from n
+and judges m units, the variance of their mean is taken as (1/k + m/n) s² (Nadeau and Bengio 2003),
+for as s²/k it is far too small.
+
+*Claims.*  On the test part, which no choice has seen.  First every contender against the
+prediction that looks at nothing, with Holm's correction; only if one is better for sure, the
+others against the best baseline.  So the chance that anything at all is called a gain where there
+is none is at most the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from featloom.errors import InputError
+from featloom.evaluation.significance import Comparison, Interval, holm
+
+LEVEL = 0.01
+NEAR = 0.01  # of the gain over chance
+
+
+def choose(
+    scores: Sequence[Mapping[int, float]],
+    sizes: Sequence[float],
+    chance: float | None = None,
+    *,
+    near: float = NEAR,
+) -> int:
+    """The place of the chosen contender.
+
+    Parameters
+    ----------
+    scores : for each contender the score of every fold that it was judged on, higher is better;
+        not all need have been judged on all folds.
+    sizes : what each is made of; fewer is simpler.
+    chance : mean score of the prediction that looks at nothing; None: the best one is taken.
+    near : share of the best one's gain over chance that a simpler one may be behind.
+
+    Examples
+    --------
+    The second is nearly as good as the third, with a tenth of its size; the fourth fails in a fold:
+
+    >>> folds = [[0.70, 0.72], [0.809, 0.849], [0.81, 0.85], [0.99, 0.10]]
+    >>> choose([dict(enumerate(one)) for one in folds], [10, 100, 1000, 1], chance=0.5)
+    1
+    """
+    if not scores or len(scores) != len(sizes):
+        raise InputError(f"{len(scores)} contenders with scores and {len(sizes)} sizes")
+    means = comparable_means(scores)
+    best = int(np.lexsort((np.asarray(sizes, dtype=float), -means))[0])
+    if chance is None:
+        return best
+    margin = near * max(0.0, float(means[best]) - chance)
+    within = np.flatnonzero(means >= means[best] - margin)
+    size = np.asarray(sizes, dtype=float)[within]
+    return int(within[np.lexsort((-means[within], size))[0]])
+
+
+def comparable_means(scores: Sequence[Mapping[int, float]]) -> np.ndarray:
+    """The mean score of each contender, as if all had been judged on the same folds.
+
+    Folds differ in difficulty.  One that was judged on some of them only is placed by its
+    distance, on these, from the best of those judged on most.
+
+    >>> comparable_means([{0: 0.8, 1: 0.6}, {0: 0.9}]).round(2).tolist()
+    [0.7, 0.8]
+    """
+    if any(not one for one in scores):
+        raise InputError("a contender without any score cannot be compared")
+    most = max(len(one) for one in scores)
+    full = [one for one in scores if len(one) == most]
+    leader = max(full, key=lambda one: np.mean(list(one.values())))
+    base = float(np.mean(list(leader.values())))
+    means = []
+    for one in scores:
+        common = sorted(set(one) & set(leader))
+        if len(one) == most and set(one) == set(leader) or not common:
+            means.append(float(np.mean(list(one.values()))))
+        else:
+            apart = [one[fold] - leader[fold] for fold in common]
+            means.append(base + float(np.mean(apart)))
+    return np.array(means)
+
+
+def corrected_interval(
+    scores: Sequence[float], *, judged_over_learned: float, confidence: float = 0.95
+) -> Interval:
+    """A cross-validated mean, and where the score of such fits on new units is likely to lie.
+
+    Parameters
+    ----------
+    scores : of the folds.
+    judged_over_learned : units that a fold judges, over those that it learns from: 1 / (k − 1).
+
+    Examples
+    --------
+    >>> found = corrected_interval([0.80, 0.84, 0.82, 0.81, 0.83], judged_over_learned=0.25)
+    >>> round(found.value, 2), round(found.low, 3), round(found.high, 3)
+    (0.82, 0.791, 0.849)
+    """
+    from scipy.stats import t as student
+
+    values = np.asarray(scores, dtype=np.float64)
+    n = len(values)
+    if n < 2:
+        raise InputError("an interval of cross-validation needs at least two folds")
+    mean = float(values.mean())
+    deviation = float(values.std(ddof=1)) * np.sqrt(1 / n + judged_over_learned)
+    reach = float(student.ppf(0.5 + confidence / 2, n - 1)) * deviation
+    return Interval(mean, float(mean - reach), float(mean + reach), n, 0)
+
+
+def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
+    """A mean over units with its interval over their groups.
+
+    Parameters
+    ----------
+    sums : for each group the sum of what is averaged, and the number of units.
+
+    The mean is a ratio of two sums; its variance is that of the groups' distances from it.
+
+    Examples
+    --------
+    >>> found = mean_interval(np.array([[0.2, 1], [0.4, 1], [0.3, 1], [0.5, 1]]))
+    >>> round(found.value, 2), round(found.high - found.low, 2)
+    (0.35, 0.41)
+    """
+    value, error, n = _mean_and_error(np.asarray(sums, dtype=np.float64))
+    reach = _reach(n, confidence) * error
+    return Interval(value, value - reach, value + reach, n, 0)
+
+
+def paired_means(
+    first: np.ndarray, second: np.ndarray, *, confidence: float = 0.95
+) -> Comparison:
+    """Compare two systems by a mean over the same units.
+
+    Parameters
+    ----------
+    first, second : for each group the sum of what is averaged, and the number of units.
+
+    With few groups p is never below 2^(1 − groups), which is what a sign test gives where every
+    group speaks for the same system.
+
+    Examples
+    --------
+    >>> first = np.array([[-0.2, 1], [-0.1, 1], [-0.3, 1], [-0.2, 1], [-0.1, 1]])
+    >>> second = first - [[0.1, 0], [0.2, 0], [0.1, 0], [0.2, 0], [0.1, 0]]
+    >>> found = paired_means(first, second)
+    >>> round(found.difference, 2), found.low > 0, found.p
+    (0.14, True, 0.0625)
+    """
+    from scipy.stats import t as student
+
+    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if first.shape != second.shape or not np.array_equal(first[:, 1], second[:, 1]):
+        raise InputError("the two systems were not judged on the same units")
+    apart = np.stack([first[:, 0] - second[:, 0], first[:, 1]], axis=1)
+    difference, error, n = _mean_and_error(apart)
+    if n < 2:
+        return Comparison(difference, -np.inf, np.inf, 1.0, n, 0)
+    reach = _reach(n, confidence) * error
+    if error > 0:
+        p = float(2 * student.sf(abs(difference) / error, n - 1))
+    else:
+        p = 1.0 if difference == 0 else 0.0
+    p = min(1.0, max(p, 2.0 ** (1 - min(n, 1000))))
+    return Comparison(difference, difference - reach, difference + reach, p, n, 0)
+
+
+def beyond_chance(tests: Sequence[Comparison], level: float = LEVEL) -> list[bool]:
+    """Which contenders are better than the prediction that looks at nothing, for sure.
+
+    All are tested, and Holm's correction is for all of them.
+
+    >>> from featloom.evaluation.significance import Comparison
+    >>> ps = [0.0004, 0.03, 0.2]
+    >>> beyond_chance([Comparison(0.1, 0, 0, p, 9, 9) for p in ps])
+    [True, False, False]
+    """
+    if not tests:
+        return []
+    adjusted = holm([test.p for test in tests])
+    return [
+        bool(p < level and test.difference > 0) for p, test in zip(adjusted, tests, strict=True)
+    ]
+
+
+def _mean_and_error(sums: np.ndarray) -> tuple[float, float, int]:
+    """A ratio of sums, its standard error over groups, and how many groups there are."""
+    n = len(sums)
+    total = sums[:, 1].sum()
+    value = float(sums[:, 0].sum() / total)
+    if n < 2:
+        return value, np.inf, n
+    apart = sums[:, 0] - value * sums[:, 1]
+    return value, float(np.sqrt(n / (n - 1) * (apart @ apart)) / total), n
+
+
+def _reach(n: int, confidence: float) -> float:
+    """How many standard errors an interval reaches to either side."""
+    from scipy.stats import t as student
+
+    return float(student.ppf(0.5 + confidence / 2, n - 1)) if n > 1 else np.inf
