@@ -8,6 +8,8 @@ not to be seen is spelled out.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 # Marks that turn the direction of what follows; joiners stay, for scripts need them.
@@ -55,3 +57,65 @@ def terminal(stderr: bool = False) -> Any:
             self.print(text, markup=False, highlight=False, soft_wrap=True)
 
     return Terminal(stderr=stderr)
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table in a terminal.
+
+    Parameters
+    ----------
+    head : its head, of one line or several.
+    is_number : whether it stands to the right; default True.
+    goes : the column with the largest goes first where there is no room; default 0, never.
+    """
+
+    head: str
+    is_number: bool = True
+    goes: int = 0
+
+
+LEAST_NAME = 16  # characters of a name before a column goes
+MOST_NAME = 48  # a longer word, which no sensible name has, is broken
+
+
+def table_for(width: int, columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Any:
+    """A table of rich that fits into a width without breaking a word.
+
+    The first column wraps between words; where that is not enough, other columns go, in the order
+    that they say.
+
+    >>> columns = [TableColumn("name", False), TableColumn("score"), TableColumn("time", goes=1)]
+    >>> rows = [["linear model", ".2981", "0.4 s"]]
+    >>> [len(table_for(width, columns, rows).columns) for width in (80, 24)]
+    [3, 2]
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [[visible(text) for text in row] for row in rows]
+    texts = [
+        [*columns[j].head.split("\n"), *(row[j] for row in shown)] for j in range(len(columns))
+    ]
+    widths = [max(Text(text).cell_len for text in column) for column in texts]
+    words = [Text(word).cell_len for text in texts[0] for word in text.split()]
+    least = min(widths[0], max(LEAST_NAME, min(max(words, default=0), MOST_NAME)))
+    kept = list(range(len(columns)))
+
+    def needed() -> int:
+        return least + sum(widths[j] + 2 for j in kept[1:])
+
+    while needed() > width and (leaving := [j for j in kept if columns[j].goes]):
+        kept.remove(max(leaving, key=lambda j: columns[j].goes))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for j in kept:
+        table.add_column(
+            Text(columns[j].head),
+            justify="right" if columns[j].is_number else "left",
+            no_wrap=j > 0,
+            overflow="fold",
+        )
+    for row in shown:
+        table.add_row(*(Text(row[j]) for j in kept))
+    return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ from featloom.shown import terminal, visible
 
 if TYPE_CHECKING:
     from featloom.discover import Discovery
-    from featloom.discover.discovery import Watch
+    from featloom.discover.progress import Progress
 
 _ANEW = frozenset({"out", "quiet", "json"})
 _USES = {"table": "predict", "sequence": "tag", "trees": "parse", "tasks": "predict"}
@@ -131,66 +131,16 @@ def load_any(
     return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True)
 
 
-def live_table(question: Any, quiet: bool):
+def live_table(question: Any, quiet: bool, budget: str | None = None) -> Progress:
     """The scores so far, on a terminal; elsewhere nothing."""
-    from contextlib import contextmanager
+    from featloom.discover.progress import Progress
 
-    from featloom.discover.discovery import Watch
-
-    @contextmanager
-    def shown():
-        import sys
-
-        if quiet or not sys.stderr.isatty():
-            yield Watch()
-            return
-        from rich.live import Live
-
-        with Live(console=terminal(stderr=True), transient=True, refresh_per_second=4) as live:
-            yield _watching(question, live.update)
-
-    return shown()
-
-
-def _watching(question: Any, update: Callable[[Any], None]) -> Watch:
-    """A table of the scores so far, with the time."""
-    from time import monotonic
-
-    from rich.console import Group
-    from rich.markup import escape
-    from rich.table import Table
-    from rich.text import Text
-
-    from featloom.discover.discovery import Watch
-
-    begun = monotonic()
-    scores: dict[str, list[float]] = {}
-    sizes: dict[str, str] = {}
-    doing = ["comparing"]
-
-    def draw() -> None:
-        table = Table(title=None)
-        table.add_column("contender", overflow="fold")
-        for name in (question.metric, "trials", "size"):
-            table.add_column(name, justify="right")
-        ranked = sorted(scores.items(), key=lambda one: -sum(one[1]) / len(one[1]))
-        for name, found in ranked:
-            mean = sum(found) / len(found)
-            table.add_row(escape(name), f"{100 * mean:.2f}", str(len(found)), sizes.get(name, ""))
-        spent = monotonic() - begun
-        update(Group(table, Text(f"{doing[0]} · {spent:.0f} s · Ctrl-C keeps what is finished")))
-
-    def on_trial(one: Any) -> None:
-        if "fault" not in one.result and one.candidate["fold"] != "test":
-            scores.setdefault(one.candidate["method"], []).append(one.score)
-            sizes[one.candidate["method"]] = one.result["size_words"]
-        draw()
-
-    def say(words: str) -> None:
-        doing[0] = words
-        draw()
-
-    return Watch(say=say, on_trial=on_trial)
+    return Progress(
+        question.metric,
+        lower_is_better=getattr(question, "lower_is_better", False),
+        budget=budget,
+        verbose=False if quiet else None,
+    )
 
 
 def finish(
@@ -237,46 +187,22 @@ def _remove_others(run, files: Sequence[str]) -> None:
 
 
 def show(result: dict[str, Any], page: Path | None, run) -> None:
-    """Print the leaderboard and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
+    """Print the leaderboard, what the chosen model is worth, and the verdict."""
+    from featloom.cli.discover_tables import show_chosen, show_leaderboard, time_words
 
     console = terminal()
-    line = console.say
-
-    line(result["protocol"])
-    table = Table()
-    table.add_column("contender", overflow="fold")
-    for name in (f"{result['metric']}, folds", "95 %", "test", "size", "fit"):
-        table.add_column(escape(name), justify="right")
-    rest = []
-    for row in result["leaderboard"]:
-        if row["status"] != "finished":
-            rest.append(f"{row['name']}: {row['status']}, {row['why']}")
-            continue
-        low, high = (100 * bound for bound in row["interval"])
-        mark = " ←" if row["chosen"] else ""
-        table.add_row(
-            escape(row["name"]) + mark,
-            f"{100 * row['value']:.2f}",
-            f"{low:.1f}–{high:.1f}",
-            f"{100 * row['test']:.2f}",
-            escape(row["size_words"]),
-            f"{row['fit_s']:.1f} s",
-        )
-    console.print(table)
-    for text in rest:
-        line(text)
+    console.say(result["protocol"])
+    show_leaderboard(console, result)
     if result["chosen"]:
-        line(f"chosen: {result['chosen']}, {result['chosen_why']}")
-    line(result["verdict"])
-    budget = result["budget"]
-    if budget["stopped"] != "finished":
-        line(f"stopped after {budget['spent']:.0f} s: {budget['stopped']}")
+        console.say(f"chosen: {result['chosen']}, {result['chosen_why']}")
+    show_chosen(console, result)
+    console.say(result["verdict"])
+    for words in time_words(result):
+        console.say(words)
     if run is not None and result.get("files"):
-        line(f"model: {run.path / result['files'][0]}")
+        console.say(f"model: {run.path / result['files'][0]}")
     if page is not None:
-        line(f"report: {page}")
+        console.say(f"report: {page}")
 
 
 def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -106,6 +106,12 @@ class Grid(msgspec.Struct):
 
 
 class Comparison(msgspec.Struct):
+    """A paired test; ``difference`` is positive where ``a`` is better.
+
+    ``gate`` marks one against the answer that looks at nothing, ``same_rows`` is false where the
+    two learned from different amounts of data.
+    """
+
     a: str
     b: str
     difference: float | None = None
@@ -114,6 +120,8 @@ class Comparison(msgspec.Struct):
     p_adjusted: float | None = None
     significant: bool | None = None
     on: str = ""
+    gate: bool = False
+    same_rows: bool = True
 
 
 class MemorySetting(msgspec.Struct):

@@ -1,16 +1,17 @@
 """What the page says of a comparison of every method: who won, by how much, and how to use it.
 
 The verdict stands above everything else.  Then come the leaderboard (cross-validated score, score
-on the part held out, size, setting, time), what was not compared and why, the tests, what each
-method found, where the chosen one errs beside the baseline, how to use the model, and what the run
-took.  Scores are shares and are printed in per cent; every unit of code is printed as it is typed,
-except that marks which would hide or reorder it are spelled out.
+on the part held out, size, setting, time), what the chosen model is worth by every metric, what was
+not compared and why, the tests, what each method found, where the chosen one errs beside the
+baseline, how to use the model, and what the run took.  Shares are printed in per cent, a log-loss
+as it is (``metric.py``); every unit of code is printed as it is typed, except that marks which
+would hide or reorder it are spelled out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -25,7 +26,6 @@ from featloom.report.cells import (
     number_cell,
     p_cell,
     per_cent_cell,
-    per_cent_interval_cell,
     points_cell,
     row,
     seconds,
@@ -34,16 +34,18 @@ from featloom.report.cells import (
     text_cell,
     without_empty_columns,
 )
+from featloom.report.discover_chosen import summarize_chosen
 from featloom.report.discover_types import (
     Budget,
     Contestant,
     ErrorLine,
     FoundTable,
-    Interval,
     LearningPoint,
+    Metrics,
     Name,
     Recipe,
 )
+from featloom.report.metric import SHARE, Metric
 from featloom.shown import visible
 
 STOPPED = {
@@ -51,13 +53,15 @@ STOPPED = {
     "budget": "the time was up",
     "interrupted": "it was interrupted",
 }
+LEAST_COMPILED = 0.5  # seconds that are worth a word
 MOST_FOUND, MOST_ERRORS, MOST_RIGHT = 1_000, 1_000, 6
 NOT_NAMED = "not named"
+COMPARED = ("finished", "partly", "")
 
 
 def summarize_discover(result: Result) -> dict[str, Any] | None:
     """What the page places; None for a result that compared nothing."""
-    budget, errors = result.budget, result.errors
+    budget, errors, metric = result.budget, result.errors, metric_of(result)
     ranked, aside = split_leaderboard(result.leaderboard)
     lines = {"class": errors.by_class, "group": errors.by_group} if errors else {}
     summary: dict[str, Any] = {
@@ -66,11 +70,17 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
         "chosen": visible(result.chosen or ""),
         "why": visible(result.chosen_why),
         "protocol": visible(result.protocol),
-        "leaderboard": leaderboard_table(ranked, result.metric),
-        "leaderboard_note": _leaderboard_note(ranked, result.unit),
-        "aside": aside_table(aside),
-        "curves": curve_table(result.curves, result.unit),
-        "tests": comparison_table(result.comparisons),
+        "unit": visible(result.unit),
+        "leaderboard": leaderboard_table(ranked, metric, unit=result.unit, n_folds=result.folds_of),
+        "leaderboard_note": _leaderboard_note(ranked, result, metric),
+        "figures": summarize_chosen(result.chosen_figures),
+        "aside": aside_table(aside, metric),
+        "curves": curve_table(result.curves, result.unit, metric),
+        "curves_label": f"{metric.head} by what was learned from",
+        "tests": comparison_table([one for one in result.comparisons if not one.gate], metric),
+        "gate": comparison_table(
+            [one for one in result.comparisons if one.gate], _metric_of_gate(result)
+        ),
         "findings": finding_tables(result.findings, result.chosen),
         "errors": [
             (what, table, first_of(entries, MOST_ERRORS))
@@ -78,10 +88,11 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
             if (table := error_table(entries, what, _order(result)))
         ],
         "use": [_recipe(one) for one in result.use if one.code or one.title],
-        "budget": _budget(budget) if budget else None,
+        "budget": _budget(budget, result.leaderboard) if budget else None,
     }
     headings = {
         "leaderboard": ("discover-leaderboard", "Leaderboard"),
+        "figures": ("discover-chosen", "Chosen model"),
         "aside": ("discover-aside", "Not compared"),
         "tests": ("discover-tests", "Tests"),
         "curves": ("discover-curves", "Curves"),
@@ -94,6 +105,16 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
     if not any(summary[key] for key in headings if key != "tests"):
         return None
     return summary | {"contents": [place for key, place in headings.items() if summary[key]]}
+
+
+def metric_of(result: Result) -> Metric:
+    """The metric of the leaderboard."""
+    return Metric(result.metric or result.judge_by, result.lower_is_better)
+
+
+def _metric_of_gate(result: Result) -> Metric:
+    """Tables are held against chance by log-loss, whatever else they are judged by."""
+    return Metric("log-loss", lower_is_better=True) if result.chosen_figures else metric_of(result)
 
 
 def _is_significant(result: Result) -> bool | None:
@@ -109,14 +130,21 @@ def split_leaderboard(
     board: Sequence[Contestant],
 ) -> tuple[list[Contestant], list[Contestant]]:
     """Those that were compared, and those that were not; the chosen one is always compared."""
-    ranked = [one for one in board if one.chosen or one.status in ("finished", "")]
-    return ranked, [one for one in board if not one.chosen and one.status not in ("finished", "")]
+    ranked = [one for one in board if one.chosen or one.status in COMPARED]
+    return ranked, [one for one in board if not one.chosen and one.status not in COMPARED]
 
 
-def leaderboard_table(ranked: Sequence[Contestant], metric: str = "") -> dict[str, Any] | None:
+def leaderboard_table(
+    ranked: Sequence[Contestant],
+    metric: Metric = SHARE,
+    *,
+    unit: str = "rows",
+    n_folds: int | None = None,
+) -> dict[str, Any] | None:
     """The compared methods in the order of the result, the chosen one marked.
 
-    >>> table = leaderboard_table([Contestant("induction", value=0.91, chosen=True)], "accuracy")
+    >>> board = [Contestant("induction", value=0.91, chosen=True)]
+    >>> table = leaderboard_table(board, Metric("accuracy"))
     >>> [column["label"] for column in table["columns"]]
     ['method', 'accuracy %']
     >>> table["rows"][0]["chosen"], table["rows"][0]["cells"][1]["text"]
@@ -124,18 +152,23 @@ def leaderboard_table(ranked: Sequence[Contestant], metric: str = "") -> dict[st
     """
     if not ranked:
         return None
+    held = "held out" if metric.lower_is_better else "held out %"
     columns = [column("method"), column("role")]
-    columns += [column(f"{metric or 'score'} %", number=True, note="cross-validated", of_data=True)]
-    columns += [column("held out %", number=True, note="on the part held out for the end")]
+    columns += [column(metric.head, number=True, note="cross-validated", of_data=True)]
+    columns += [column(held, number=True, note="on the part held out for the end")]
+    columns += [column(label, number=True, note=note) for _, label, note in _besides(metric)]
     columns += [column("size", number=True), column("setting")]
     columns += [column("learns in", number=True)]
     columns += [column("answers in", number=True, note="1,000 answers")]
+    amounts = {one.learned for one in ranked if one.learned is not None}
+    whole = max(amounts) if len(amounts) > 1 else None
     rows = [
         row(
-            _name_cell(one),
+            _name_cell(one, unit, whole, n_folds),
             text_cell(one.role or None),
-            _score_cell(one.value, one.interval),
-            _score_cell(one.test, one.test_interval),
+            metric.score_cell(one.value, one.interval),
+            metric.score_cell(one.test, one.test_interval),
+            *_metric_cells(one.metrics or Metrics(), metric),
             _size_cell(one),
             text_cell(one.setting or None),
             _seconds_cell(one.fit_s),
@@ -147,18 +180,22 @@ def leaderboard_table(ranked: Sequence[Contestant], metric: str = "") -> dict[st
     return without_empty_columns(columns, rows)
 
 
-def aside_table(aside: Sequence[Contestant]) -> dict[str, Any] | None:
+def aside_table(
+    aside: Sequence[Contestant],
+    metric: Metric = SHARE,
+) -> dict[str, Any] | None:
     """What was not compared, and why; what was begun keeps its score so far."""
     if not aside:
         return None
+    so_far = "score so far" if metric.lower_is_better else "score so far %"
     columns = [column("method"), column("what became of it"), column("why")]
-    columns += [column("score so far %", number=True), column("of the data", number=True)]
+    columns += [column(so_far, number=True), column("of the data", number=True)]
     rows = [
         row(
             _name_cell(one),
             text_cell(one.status),
             text_cell(one.why or None),
-            per_cent_cell(one.value),
+            metric.cell(one.value),
             number_cell(None) if one.share is None else _part_cell(one.share),
         )
         for one in aside
@@ -166,7 +203,11 @@ def aside_table(aside: Sequence[Contestant]) -> dict[str, Any] | None:
     return without_empty_columns(columns, rows)
 
 
-def curve_table(curves: Sequence[LearningPoint], unit: str = "rows") -> dict[str, Any] | None:
+def curve_table(
+    curves: Sequence[LearningPoint],
+    unit: str = "rows",
+    metric: Metric = SHARE,
+) -> dict[str, Any] | None:
     """A line for each amount of data learned from, a column for each method.
 
     >>> points = [LearningPoint("a", 100, 0.5), LearningPoint("b", 100, 0.625)]
@@ -181,27 +222,38 @@ def curve_table(curves: Sequence[LearningPoint], unit: str = "rows") -> dict[str
     columns = [column(f"{unit} learned from", number=True)]
     columns += [column(name or NOT_NAMED, number=True, of_data=True) for name in methods]
     rows = [
-        row(number_cell(size), *(per_cent_cell(value.get((size, name))) for name in methods))
+        row(number_cell(size), *(metric.cell(value.get((size, name))) for name in methods))
         for size in sorted({point.rows or 0 for point in points})
     ]
     return {"columns": columns, "rows": rows}
 
 
-def comparison_table(tests: Sequence[Comparison]) -> dict[str, Any] | None:
-    """Paired tests in points, with p as it is and adjusted for how many tests there are."""
+def comparison_table(
+    tests: Sequence[Comparison],
+    metric: Metric = SHARE,
+) -> dict[str, Any] | None:
+    """Paired tests in points or nats, with p as it is and adjusted for how many tests there are.
+
+    >>> tests = [Comparison("a", "b", 0.012)]
+    >>> [column["label"] for column in comparison_table(tests)["columns"]]
+    ['a', 'b', 'a − b, points']
+    >>> [column["label"] for column in comparison_table(tests, Metric("log-loss", True))["columns"]]
+    ['a', 'b', 'a is better by, nats']
+    """
     if not tests:
         return None
     words = {True: "significant", False: "not significant", None: None}
-    columns = [column("a"), column("b"), column("a − b, points", number=True)]
+    gain = "a is better by, nats" if metric.gain_unit == "nats" else f"a − b, {metric.gain_unit}"
+    columns = [column("a"), column("b"), column(gain, number=True)]
     columns += [column("interval", number=True), column("p", number=True)]
     columns += [column("adjusted p", number=True, note="for how many tests there are")]
     columns += [column("verdict"), column("on")]
     rows = [
         row(
             text_cell(test.a),
-            text_cell(test.b),
-            points_cell(None if test.difference is None else 100 * test.difference),
-            per_cent_interval_cell(test.interval),
+            text_cell(test.b) | ({} if test.same_rows else {"under": "learned from other amounts"}),
+            metric.gain_cell(test.difference),
+            metric.interval_cell(test.interval),
             p_cell(test.p),
             p_cell(test.p_adjusted),
             text_cell(words[test.significant]),
@@ -273,46 +325,76 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         found.append(("chosen", visible(name)))
     held = any(one.test is not None for one in result.leaderboard)
     where = "on the part held out" if held else "cross-validated"
-    metric = visible(result.metric) or "score"
+    metric = metric_of(result)
     for role in (None, "baseline", "chance"):
         if role is None:
             rivals = [chosen] if chosen else []
         else:
             rivals = [one for one in result.leaderboard if one.role == role and not one.chosen]
         scores = [one.test if held else one.value for one in rivals]
-        best = max((score for score in scores if score is not None), default=None)
+        best = metric.best(score for score in scores if score is not None)
         if best is not None:
-            label = {None: f"{metric} {where}", "baseline": "best baseline", "chance": "chance"}
-            found.append((label[role], f"{number(100 * best, 1)} %"))
+            label = {
+                None: f"{metric.shown_name} {where}",
+                "baseline": "best baseline",
+                "chance": "chance",
+            }
+            found.append((label[role], metric.words(best)))
     return found
 
 
-def _leaderboard_note(ranked: Sequence[Contestant], unit: str) -> str:
+def _leaderboard_note(ranked: Sequence[Contestant], result: Result, metric: Metric) -> str:
     said = []
+    if metric.lower_is_better:
+        said.append(f"{metric.shown_name[:1].upper()}{metric.shown_name[1:]}: lower is better.")
     if any(one.interval or one.test_interval for one in ranked):
-        said.append("Below a score stands its interval.")
+        # Older results drew the intervals of folds over rows too.
+        said.append(
+            "Below a score stands its interval: intervals of folds allow for the rows that fits "
+            "share; those of the part held out are of its rows."
+            if result.judge_by
+            else "Below a score stands its interval."
+        )
+    if any(one.metrics for one in ranked):
+        said.append("AUC, accuracy and Brier score are those on the part held out.")
     if any(one.role == "yardstick" for one in ranked):
         said.append("A yardstick is there to compare with and is never chosen.")
+    unit = visible(result.unit)
     if any(one.share is not None and one.share < 1 for one in ranked):
-        said.append(
-            f"Some had time for a part of the {visible(unit)} only: their scores may be too low."
-        )
+        said.append(f"Some had time for a part of the {unit} only: their scores may be too low.")
+    elif len({one.learned for one in ranked if one.learned is not None}) > 1:
+        said.append(f"Some learned from a part of the {unit}, for want of time.")
     return " ".join(said)
 
 
-def _budget(budget: Budget) -> dict[str, Any]:
-    facts = []
-    if budget.spent is not None:
-        facts.append(("spent", seconds(budget.spent)))
-    if budget.seconds is not None:
-        facts.append(("asked for", seconds(budget.seconds)))
+def _budget(budget: Budget, board: Sequence[Contestant]) -> dict[str, Any]:
+    spans = {
+        "spent": budget.spent,
+        "asked for": budget.seconds,
+        "first leaderboard after": budget.first_answer,
+        "of all processors": budget.cpu,
+        "compiled, once": budget.compiled if (budget.compiled or 0.0) > LEAST_COMPILED else None,
+    }
     share = (budget.spent or 0.0) / budget.seconds if budget.seconds else None
-    why = STOPPED.get(budget.stopped, visible(budget.stopped))
+    why = why_stopped(budget.stopped, [one.status for one in board])
     return {
-        "facts": facts,
+        "facts": [(label, seconds(span)) for label, span in spans.items() if span is not None],
         "why": f"It stopped because {why}." if why else "",
         "bar": None if share is None else round(min(max(100 * share, 0), 100), 2),
     }
+
+
+def why_stopped(stopped: str, statuses: Iterable[str]) -> str:
+    """Why a comparison ended, in words: nothing was left only if every contender was compared.
+
+    >>> why_stopped("finished", ["finished", "not applicable"])
+    'everything that applies was compared'
+    >>> why_stopped("finished", ["finished", "partly"])
+    'the time was up'
+    """
+    if stopped == "finished" and not {"unfinished", "partly"}.isdisjoint(statuses):
+        stopped = "budget"
+    return STOPPED.get(stopped, visible(stopped))
 
 
 def _order(result: Result) -> list[str]:
@@ -357,18 +439,39 @@ def _said(value: Name | Any, empty: str | None = "(empty)") -> str | None:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _name_cell(one: Contestant) -> dict[str, Any]:
-    """The name, with its idea and the part of the data that it had time for below it."""
-    partly = one.share is not None and one.share < 1 and one.status in ("finished", "")
-    share = f"compared on {_part_cell(one.share or 0.0)['text']} of the data" if partly else ""
-    under = " · ".join(words for words in (visible(one.idea), share) if words)
-    return text_cell(one.name or NOT_NAMED) | ({"under": under} if under else {})
+def _besides(metric: Metric) -> list[tuple[str, str, str]]:
+    """Fields, heads and notes of the metrics that stand beside the one that is judged by."""
+    every = [
+        ("log_loss", "log-loss", "on the part held out; lower is better"),
+        ("auc", "AUC", "on the part held out: area under the ROC curve"),
+        ("accuracy", "accuracy %", "on the part held out"),
+        ("brier", "Brier", "on the part held out: mean squared error of probabilities"),
+    ]
+    return [one for one in every if one[1].removesuffix(" %") != metric.name]
 
 
-def _score_cell(score: float | None, interval: Interval | None) -> dict[str, Any]:
-    """A score in per cent, its interval below it."""
-    ends = per_cent_interval_cell(interval)
-    return per_cent_cell(score) | ({} if ends["empty"] else {"under": ends["text"]})
+def _metric_cells(metrics: Metrics, metric: Metric) -> list[dict[str, Any]]:
+    values = [(label, getattr(metrics, field)) for field, label, _ in _besides(metric)]
+    return [
+        per_cent_cell(value) if label.endswith("%") else number_cell(value, 3)
+        for label, value in values
+    ]
+
+
+def _name_cell(
+    one: Contestant, unit: str = "rows", whole: int | None = None, n_folds: int | None = None
+) -> dict[str, Any]:
+    """The name; below it its idea, and what it was compared on where that is not everything."""
+    under = [visible(one.idea)]
+    if one.share is not None and one.share < 1 and one.status in COMPARED:
+        under.append(f"compared on {_part_cell(one.share)['text']} of the data")
+    if whole is not None and one.learned is not None and one.learned < whole:
+        under.append(f"learned from {number(one.learned)} of {number(whole)} {visible(unit)}")
+    of = one.folds_of or n_folds
+    if one.n_folds is not None and of is not None and one.n_folds < of:
+        under.append(f"in {number(one.n_folds)} of {number(of)} folds")
+    words = " · ".join(word for word in under if word)
+    return text_cell(one.name or NOT_NAMED) | ({"under": words} if words else {})
 
 
 def _size_cell(one: Contestant) -> dict[str, Any]:

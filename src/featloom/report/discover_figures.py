@@ -1,8 +1,8 @@
 """The figures of a comparison of every method.
 
 The cross-validated score of each method with its interval, and beside it the score on the part
-held out; and what each method reaches as it learns from more.  The chosen method has the accent in
-both.
+held out; what each method reaches as it learns from more; and whether what the chosen model calls
+90 % comes true nine times in ten.  The chosen method has the accent in all.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from featloom.report import Result
-from featloom.report.cells import number
-from featloom.report.discover import NOT_NAMED, split_leaderboard
-from featloom.report.discover_types import Contestant, LearningPoint
+from featloom.report.discover import NOT_NAMED, metric_of, split_leaderboard
+from featloom.report.discover_chosen import class_name
+from featloom.report.discover_types import ChosenFigures, Contestant, LearningPoint
 from featloom.report.drawing import (
     ACCENT,
     CIRCLE,
@@ -29,46 +29,62 @@ from featloom.report.drawing import (
     placed,
     series_look,
 )
+from featloom.report.metric import SHARE, Metric
 from featloom.shown import visible
 
-MOST_METHODS, MOST_LINES = 30, 12
-# Chance is drawn where the others keep at least this part of the width beside it.
+MOST_METHODS, MOST_LINES, LONGEST_CLASS = 30, 12, 20
+# What is no better than chance is drawn where the others keep at least this part of the width.
 LEAST_WIDTH_OF_OTHERS = 0.35
 
 
 def discover_figures(result: Result) -> list[Figure]:
     """The figures that the result has data for."""
     ranked, _ = split_leaderboard(result.leaderboard)
-    metric = f"{visible(result.metric) or 'score'} (%)"
+    metric = metric_of(result)
     # Chance learns nothing, and may lie so far below that the others could not be told apart.
     blind = {one.name for one in result.leaderboard if one.role == "chance"}
     learning = [point for point in result.curves if point.method not in blind]
     found = [
         _score_figure(ranked, metric),
         _curve_figure(learning, metric, result.chosen, result.unit),
+        _calibration_figure(result.chosen_figures),
     ]
     return [figure for figure in found if figure]
 
 
 def without_far_chance(
-    ranked: Sequence[Contestant],
+    ranked: Sequence[Contestant], metric: Metric = SHARE
 ) -> tuple[list[Contestant], list[Contestant]]:
-    """Those to draw, and the answers by chance that would press them into a corner.
+    """Those to draw, and what is no better than chance and would press them into a corner.
 
     >>> board = [Contestant("a", "method", value=0.9), Contestant("b", "baseline", value=0.88),
     ...          Contestant("commonest class", "chance", value=0.1)]
     >>> [[one.name for one in part] for part in without_far_chance(board)]
     [['a', 'b'], ['commonest class']]
+    >>> board += [Contestant("sure and wrong", "baseline", value=3.1)]
+    >>> loss = Metric("log-loss", True)
+    >>> board[2].value = 0.91
+    >>> [[one.name for one in part] for part in without_far_chance(board, loss)]
+    [['a', 'b', 'commonest class'], ['sure and wrong']]
     """
-    others = [end for one in ranked if one.role != "chance" for end in _ends(one)]
+    by_chance = metric.best(
+        one.value for one in ranked if one.role == "chance" and one.value is not None
+    )
+
+    def is_blind(one: Contestant) -> bool:
+        if one.role == "chance" or one.chosen or by_chance is None or one.value is None:
+            return one.role == "chance"
+        return metric.is_worse(one.value, by_chance)
+
+    others = [end for one in ranked if not is_blind(one) for end in _ends(one)]
     if not others:
         return list(ranked), []
     low, high = min(others), max(others)
     drawn: list[Contestant] = []
     far: list[Contestant] = []
     for one in ranked:
-        width = high - min([low, *_ends(one)])
-        is_far = one.role == "chance" and high - low < LEAST_WIDTH_OF_OTHERS * width
+        width = max([high, *_ends(one)]) - min([low, *_ends(one)])
+        is_far = is_blind(one) and high - low < LEAST_WIDTH_OF_OTHERS * width
         (far if is_far else drawn).append(one)
     return drawn, far
 
@@ -79,21 +95,21 @@ def _ends(one: Contestant) -> list[float]:
     return [score for score in shown if score is not None]
 
 
-def _score_figure(ranked: Sequence[Contestant], metric: str) -> Figure | None:
+def _score_figure(ranked: Sequence[Contestant], metric: Metric) -> Figure | None:
     import altair as alt
 
     scored = [one for one in ranked if one.value is not None or one.test is not None]
-    drawn, far = without_far_chance(scored)
+    drawn, far = without_far_chance(scored, metric)
     # The chosen one is drawn though it stands far down.
     kept = {id(one) for one in sorted(drawn, key=lambda one: not one.chosen)[:MOST_METHODS]}
     drawn = [one for one in drawn if id(one) in kept]
     if not drawn:
         return None
-    values = [_line(position, one) for position, one in enumerate(drawn)]
-    tooltip = [alt.Tooltip("method:N"), alt.Tooltip("role:N")]
+    values = [_line(position, one, metric) for position, one in enumerate(drawn)]
+    tooltip, form = [alt.Tooltip("method:N"), alt.Tooltip("role:N")], f".{metric.places}f"
     keys = {"value": "cross-validated", "low": "from", "high": "to", "test": "held out"}
     keys |= {"test_low": "held out, from", "test_high": "held out, to"}
-    tooltip += [alt.Tooltip(f"{key}:Q", title=words, format=".2f") for key, words in keys.items()]
+    tooltip += [alt.Tooltip(f"{key}:Q", title=words, format=form) for key, words in keys.items()]
     scale, axis = loose_scale(alt), alt.Axis(tickCount=6, labelFlush=False)
 
     def chart(rows: Sequence[dict[str, Any]]):
@@ -102,7 +118,7 @@ def _score_figure(ranked: Sequence[Contestant], metric: str) -> Figure | None:
         return alt.Chart(alt.Data(values=rows)).encode(y=row, tooltip=tooltip)
 
     def across(field: str):
-        return alt.X(f"{field}:Q", scale=scale, title=metric, axis=axis)
+        return alt.X(f"{field}:Q", scale=scale, title=metric.axis, axis=axis)
 
     looks = {
         "chosen": ("chosen, cross-validated with its interval", ACCENT, ACCENT, CIRCLE),
@@ -133,15 +149,23 @@ def _score_figure(ranked: Sequence[Contestant], metric: str) -> Figure | None:
         align="left", color=INK, fontSize=13, yOffset=-13, limit=alt.expr("width")
     )
     layers.append(label.encode(x=alt.value(0), text="method:N"))
-    caption = "Scores of the methods"
-    if shown := [one for one in far if one.value is not None]:
-        best = max(shown, key=lambda one: one.value or 0.0)
-        caption += f"; chance is at {number(100 * (best.value or 0.0), 1)} %, left of the figure"
+    side = "right" if metric.lower_is_better else "left"
+    caption = "Scores of the methods" + _far_words(far, metric, side)
     spec = placed(alt.layer(*layers), height=56 * len(values))
     return Figure("discover-scores", "discover-scores", caption, spec, legend=(tuple(legend),))
 
 
-def _line(position: int, one: Contestant) -> dict[str, Any]:
+def _far_words(far: Sequence[Contestant], metric: Metric, side: str) -> str:
+    """Where those are that the figure leaves out: of those by chance, the best."""
+    others = [one for one in far if one.role != "chance" and one.value is not None]
+    said = [f"{visible(one.name) or NOT_NAMED} is at {metric.words(one.value)}" for one in others]
+    by_chance = [one.value for one in far if one.role == "chance" and one.value is not None]
+    if (best := metric.best(by_chance)) is not None:
+        said.append(f"chance is at {metric.words(best)}")
+    return f"; {', '.join(said)}, {side} of the figure" if said else ""
+
+
+def _line(position: int, one: Contestant, metric: Metric) -> dict[str, Any]:
     aside = one.role in ("yardstick", "chance")
     line: dict[str, Any] = {
         "row": position,
@@ -155,14 +179,12 @@ def _line(position: int, one: Contestant) -> dict[str, Any]:
     ):
         low, high = interval or (None, None)
         ends = (score, score if low is None else low, score if high is None else high)
-        line |= {
-            key: None if end is None else 100 * end for key, end in zip(keys, ends, strict=True)
-        }
+        line |= {key: metric.scaled(end) for key, end in zip(keys, ends, strict=True)}
     return line
 
 
 def _curve_figure(
-    curves: Sequence[LearningPoint], metric: str, chosen: str | None, unit: str
+    curves: Sequence[LearningPoint], metric: Metric, chosen: str | None, unit: str
 ) -> Figure | None:
     import altair as alt
 
@@ -178,7 +200,7 @@ def _curve_figure(
             "line": names.index(point.method),
             "method": visible(point.method) or NOT_NAMED,
             "rows": point.rows,
-            "value": 100 * (point.value or 0.0),
+            "value": metric.scaled(point.value),
         }
         for point in points
         if point.method in names
@@ -196,11 +218,11 @@ def _curve_figure(
             scale=alt.Scale(type="log", nice=False, padding=14),
             axis=alt.Axis(values=sizes, format=",d", labelOverlap=True, labelAngle=0, grid=False),
         ),
-        y=alt.Y("value:Q", scale=loose_scale(alt), title=metric, axis=alt.Axis(tickCount=6)),
+        y=alt.Y("value:Q", scale=loose_scale(alt), title=metric.axis, axis=alt.Axis(tickCount=6)),
         tooltip=[
             alt.Tooltip("method:N"),
             alt.Tooltip("rows:Q", title=visible(unit), format=",d"),
-            alt.Tooltip("value:Q", title=metric, format=".2f"),
+            alt.Tooltip("value:Q", title=metric.axis, format=f".{metric.places}f"),
         ],
         color=by_line(alt.Color, [look[0] for look in looks]),
     )
@@ -217,3 +239,60 @@ def _curve_figure(
     spec = placed(alt.layer(line, marks), height=300)
     caption = "What each method reaches as it learns from more"
     return Figure("discover-curves", "discover-curves", caption, spec, legend=(legend,))
+
+
+def _calibration_figure(figures: ChosenFigures | None) -> Figure | None:
+    """Predicted probabilities against what came true; on the diagonal they can be believed."""
+    import altair as alt
+
+    values = [
+        {
+            "mean": 100 * one.mean,
+            "share": 100 * one.share,
+            "low": 100 * (one.share if one.low is None else one.low),
+            "high": 100 * (one.share if one.high is None else one.high),
+            "n": one.n,
+        }
+        for one in (figures.calibration if figures else [])
+        if one.mean is not None and one.share is not None
+    ]
+    if figures is None or not values:
+        return None
+    if figures.positive is None:
+        across, up = "probability of the class answered (%)", "right answers (%)"
+    else:
+        name = class_name(figures.positive)
+        short = name if len(name) <= LONGEST_CLASS else name[: LONGEST_CLASS - 1] + "…"
+        across, up = f"predicted probability of {short} (%)", f"rows that are {short} (%)"
+    scale = alt.Scale(domain=[0, 100], nice=False, padding=6)
+    ticks = [0, 20, 40, 60, 80, 100]
+    x = alt.X("mean:Q", title=across, scale=scale, axis=alt.Axis(values=ticks))
+    y = alt.Y("share:Q", title=up, scale=scale, axis=alt.Axis(values=ticks))
+    tooltip = [
+        alt.Tooltip("mean:Q", title="predicted, %", format=".1f"),
+        alt.Tooltip("share:Q", title="came true, %", format=".1f"),
+        alt.Tooltip("low:Q", title="from", format=".1f"),
+        alt.Tooltip("high:Q", title="to", format=".1f"),
+        alt.Tooltip("n:Q", title="rows", format=","),
+    ]
+    ends = alt.Chart(alt.Data(values=[{"mean": 0, "share": 0}, {"mean": 100, "share": 100}]))
+    diagonal = ends.mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[6, 3])
+    base = alt.Chart(alt.Data(values=values)).encode(tooltip=tooltip)
+    interval = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
+    line = base.mark_line(color=ACCENT, strokeWidth=1.4, opacity=0.7)
+    dot = base.mark_point(shape="circle", filled=True, color=ACCENT, size=64, opacity=1)
+    layers = [
+        diagonal.encode(x=x, y=y),
+        interval.encode(x=x, y=alt.Y("low:Q", title=up), y2="high:Q"),
+        line.encode(x=x, y=y),
+        dot.encode(x=x, y=y),
+    ]
+    legend = (
+        LegendEntry("the chosen model, with intervals", ACCENT, mark=CIRCLE),
+        LegendEntry("as predicted", MUTED, dash=(6, 3)),
+    )
+    spec = placed(alt.layer(*layers), height=320)
+    section = "discover-calibration"
+    return Figure(
+        section, section, "Predicted probabilities and what came true", spec, 0, (legend,)
+    )

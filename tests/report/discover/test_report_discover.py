@@ -303,10 +303,10 @@ def test_a_run_beyond_its_budget_fills_the_bar():
 
 
 @pytest.mark.parametrize("field", OPTIONAL)
-def test_any_part_may_be_missing_or_stand_alone(discover_result, field):
-    alone = {field: discover_result[field]}
-    del discover_result[field]
-    for result in (discover_result, alone):
+def test_any_part_may_be_missing_or_stand_alone(adult_discover_result, field):
+    alone = {field: adult_discover_result[field]}
+    del adult_discover_result[field]
+    for result in (adult_discover_result, alone):
         summary, page = summarize(check_result(result)), report_html(result)
         for place, _ in (summary["discover"] or {"contents": []})["contents"]:
             assert f'id="{place}"' in page
@@ -314,7 +314,9 @@ def test_any_part_may_be_missing_or_stand_alone(discover_result, field):
 
 
 @pytest.mark.parametrize("part", ["leaderboard", "comparisons", "curves", "findings", "use"])
-def test_any_field_of_an_entry_may_be_missing(discover_result, part):
+@pytest.mark.parametrize("name", ["discover_result", "adult_discover_result"])
+def test_any_field_of_an_entry_may_be_missing(name, part, request):
+    discover_result = request.getfixturevalue(name)
     fields = {field for entry in discover_result[part] for field in entry}
     needed = {"a", "b"} if part == "comparisons" else set()
     for field in sorted(fields - needed):
