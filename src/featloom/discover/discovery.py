@@ -22,6 +22,7 @@ from featloom.compare.contenders import Contender, Finding, Fitted, Question, na
 from featloom.compare.schedule import FirstAnswers
 from featloom.compare.trials import Trials, warm_up
 from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judge
+from featloom.discover.progress import Progress
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import compile_time, is_compiled, set_compiled
@@ -161,7 +162,7 @@ def compare_all(
     warnings: Sequence[str] = (),
     seed: int = 0,
     jobs: int = -1,
-    watch: Watch | None = None,
+    watch: Watch | Progress | None = None,
     since: float | None = None,
 ) -> Discovery:
     """Try every contender, choose one, and fit it on all the data.
@@ -316,7 +317,10 @@ class _Run:
 
 
 def _compiled_first(
-    question: Question, protocol: Protocol, contenders: Sequence[Contender], watch: Watch
+    question: Question,
+    protocol: Protocol,
+    contenders: Sequence[Contender],
+    watch: Watch | Progress,
 ) -> float:
     """Compile what the contenders need, in this process alone, if it never was; in seconds.
 
@@ -355,7 +359,7 @@ def _searched(
     description: Mapping[str, Any],
     workers: int,
     limits: Budget,
-    watch: Watch,
+    watch: Watch | Progress,
 ) -> History:
     how: dict[str, Any] = {
         "jobs": workers, "budget": limits, "progress": watch.progress, "on_result": watch.on_trial,

@@ -17,6 +17,7 @@ from featloom.compare.contenders import Question
 from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion, task_rows
+from featloom.discover.progress import Progress
 from featloom.discover.reading import read_data, share_to_read
 from featloom.discover.sequences import SentenceQuestion
 from featloom.discover.tables import TableQuestion
@@ -49,6 +50,7 @@ def discover(
     folder: str | os.PathLike | None = None,
     seed: int = 0,
     n_jobs: int = -1,
+    verbose: bool | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Try everything that applies to some data, and say what helps.
@@ -70,7 +72,10 @@ def discover(
     budget : time for all of it, such as "10m"; None: as long as it takes.
     only : contenders to try; None: all that apply.
     folder : where what is finished is kept, so that a run that was stopped can go on.
-    n_jobs : processes; -1: one for each core.
+    n_jobs : processes; -1: one for each core; 1: this one, no other is started.
+    verbose : None: the scores so far in a terminal or a notebook; True: elsewhere a line for what
+        is being done; False: nothing.
+    watch : who is told instead.
 
     Examples
     --------
@@ -97,11 +102,18 @@ def discover(
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         journal = Path(folder) / JOURNAL, marks_of(question, is_test)
-    return compare_all(
-        question, budget=budget, n_folds=FOLDS[question.kind], is_test=is_test, journal=journal,
-        only=only, warnings=warnings, seed=seed, jobs=n_jobs, watch=watch,
-        since=begun,
+    how: dict[str, Any] = {
+        "budget": budget, "n_folds": FOLDS[question.kind], "is_test": is_test, "journal": journal,
+        "only": only, "warnings": warnings, "seed": seed, "jobs": n_jobs, "since": begun,
+    }  # fmt: skip
+    if watch is not None:
+        return compare_all(question, watch=watch, **how)
+    progress = Progress(
+        question.metric, lower_is_better=question.lower_is_better, budget=budget,
+        n_folds=FOLDS[question.kind], verbose=verbose, since=begun,
     )  # fmt: skip
+    with progress as shown:
+        return compare_all(question, watch=shown, **how)
 
 
 def ask(
