@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.discover import discover
-from featloom.discover.treebanks import TreeQuestion, _decoder, added, by_hand
+from featloom.discover.treebanks import TreeQuestion, added, by_hand, share_crossing
 from featloom.errors import InputError
 from featloom.learners.parser import DependencyParser
 
@@ -58,9 +59,13 @@ def contender(question: TreeQuestion, name: str):
     return next(one for one in question.contenders() if one.name == name)
 
 
+def fitted_by_default(one, data, seed=0, threads=1):
+    return one.fit(data, one.default, seed, threads)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_answers_are_heads_of_the_tokens_that_were_asked_for(name, question):
-    fitted = contender(question, name).fit(question.take(LEARN), 0, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(LEARN))
     answers = fitted.answers(question.take(TEST))
     assert answers.dtype == np.int32
     assert len(answers) == len(question.take(TEST))
@@ -73,9 +78,9 @@ def test_answers_are_heads_of_the_tokens_that_were_asked_for(name, question):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_held_out_and_threads_change_nothing_in_what_is_learned(name, question):
-    fitted = contender(question, name).fit(question.take(LEARN), 2, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(LEARN), 2, 1)
     alone = TreeQuestion(take_sentences(treebank(60), LEARN))
-    again = contender(alone, name).fit(alone.take(LEARN), 2, 3)
+    again = fitted_by_default(contender(alone, name), alone.take(LEARN), 2, 3)
     asked = question.take(TEST)
     np.testing.assert_array_equal(fitted.answers(asked), again.answers(asked))
     without = replace(asked, heads=np.zeros(len(asked), dtype=np.int32))
@@ -84,21 +89,67 @@ def test_what_is_held_out_and_threads_change_nothing_in_what_is_learned(name, qu
 
 
 def test_counts_give_the_score_that_a_parser_has_by_itself(question):
-    fitted = contender(question, "parser, manual templates").fit(question.take(LEARN[:4]), 0, 1)
+    parser = contender(question, "parser, manual templates")
+    fitted = fitted_by_default(parser, question.take(LEARN[:4]))
     asked = question.take(TEST)
     counts = question.counts(TEST, fitted.answers(asked))
     assert counts.shape == (20, 2)
     assert question.of_counts(counts.sum(axis=0)) == fitted.model.score(asked)
+    assert question.judge(TEST, fitted)[1].score == fitted.model.score(asked)
     assert fitted.model.relations_
+
+
+def test_the_default_is_the_parser_that_is_fitted_without_settings(question):
+    taken, asked = question.take(LEARN), question.take(TEST)
+    fitted = fitted_by_default(contender(question, "parser, manual templates"), taken)
+    plain = DependencyParser().fit(trees_of(taken))
+    assert fitted.model.predict_trees(asked) == plain.predict_trees(trees_of(asked))
+    assert fitted.model.templates_ == plain.templates_
+    np.testing.assert_array_equal(fitted.model.model_.weights, plain.model_.weights)
+    for setting in ("training", "epochs", "decoder", "margin", "step", "prune", "bits"):
+        assert getattr(fitted.model, setting) == getattr(plain, setting)
+
+
+def trees_of(table: NominalTable) -> list[list[tuple]]:
+    """Sentences as people write them down."""
+    names = ("form", "lemma", "upos", "xpos", "feats")
+    tokens = [
+        (
+            *(table.value(name, row) for name in names),
+            int(table.heads[row]),
+            table.value("deprel", row),
+        )
+        for row in range(len(table))
+    ]
+    return [tokens[begin:end] for begin, end in pairwise(table.sequence_bounds.tolist())]
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_settings_that_share_templates_are_fitted_as_if_each_were_alone(name, question):
+    one = contender(question, name)
+    settings = [one.default]
+    for axis in one.axes:
+        settings += one.varied(one.default, axis)
+    assert len(settings) == 4
+    asked = question.take(TEST)
+    together = list(one.fit_each(question.take(LEARN), settings, 0, 1))
+    assert len({fitted.setting for fitted in together}) == len(settings)
+    for setting, fitted in zip(settings, together, strict=True):
+        alone = one.fit(question.take(LEARN), setting, 0, 1)
+        assert alone.setting == fitted.setting
+        assert alone.findings() == fitted.findings()
+        np.testing.assert_array_equal(alone.model.model_.weights, fitted.model.model_.weights)
+        np.testing.assert_array_equal(alone.answers(asked), fitted.answers(asked))
 
 
 def test_chance_hangs_each_word_on_the_commoner_neighbour(question):
     token = ("a", "a", "X", "_", "_")
     chain = table_of_trees([[(*token, 0, "root"), (*token, 1, "x"), (*token, 2, "x")]] * 2)
-    fitted = contender(question, "always a neighbour").fit(chain, 0, 1)
+    chance = contender(question, "always a neighbour")
+    fitted = fitted_by_default(chance, chain)
     assert (fitted.setting, fitted.answers(chain).tolist()) == ("the word before", [0, 1, 2] * 2)
     back = table_of_trees([[(*token, 2, "x"), (*token, 3, "x"), (*token, 0, "root")]] * 2)
-    fitted = contender(question, "always a neighbour").fit(back, 0, 1)
+    fitted = fitted_by_default(chance, back)
     assert (fitted.setting, fitted.answers(back).tolist()) == ("the word after", [2, 3, 0] * 2)
 
 
@@ -115,7 +166,8 @@ def test_documents_are_counted_whole_and_punctuation_is_left_out():
 
 
 def test_a_saved_parser_parses_alike(question, tmp_path):
-    fitted = contender(question, "parser, templates from trees").fit(question.take(LEARN), 0, 1)
+    parser = contender(question, "parser, templates from trees")
+    fitted = fitted_by_default(parser, question.take(LEARN))
     assert fitted.save(tmp_path) == ["model.featloom", "templates.txt"]
     named = (tmp_path / "templates.txt").read_text().splitlines()
     assert named == [str(template) for template in fitted.model.templates_]
@@ -130,8 +182,15 @@ def test_a_saved_parser_parses_alike(question, tmp_path):
 def test_crossing_arcs_are_looked_for_where_there_are_many():
     token = ("a", "a", "X", "_", "_")
     crossing = [(*token, head, "x") for head in (3, 4, 0, 3)]
-    assert _decoder(table_of_trees([crossing] * 3)) == "chu-liu-edmonds"
-    assert _decoder(treebank(10)) == "eisner"
+    many = TreeQuestion(table_of_trees([crossing] * 3))
+    assert (share_crossing(many.table), share_crossing(treebank(10))) == (1.0, 0.0)
+    parser = contender(many, "parser, manual templates")
+    assert parser.axes["decoder"] == ("eisner", "chu-liu-edmonds")
+    assert parser.default["decoder"] == DependencyParser().decoder
+    found = parser.fit(many.table, parser.default | {"decoder": "chu-liu-edmonds"}, 0, 1)
+    assert found.setting == "MIRA, 5 passes, arcs may cross"
+    assert found.answers(many.table).tolist() == [3, 4, 0, 3] * 3
+    assert "decoder" not in contender(TreeQuestion(treebank(10)), "parser, manual templates").axes
 
 
 def test_what_may_mislead_is_told_of(question):
@@ -149,13 +208,13 @@ def test_every_method_of_the_program_takes_part_or_is_said_not_to(question):
 
 def test_templates_of_trees_are_added_to_those_of_experts(question):
     table = question.take(LEARN)
-    by_experts = {str(one) for one in by_hand(table, {}).templates}
+    by_experts = {str(one) for one in by_hand(table, {}).templates_}
     found = added({"n_trees": 3, "most": 20}, table, {"random_state": 0})
-    both = {str(one) for one in found.templates}
-    assert len(both) == len(found.templates)
+    both = {str(one) for one in found.templates_}
+    assert len(both) == len(found.templates_)
     assert by_experts < both
     assert len(both) <= len(by_experts) + 20
-    places = [frozenset(one.places) for one in found.templates]
+    places = [frozenset(one.places) for one in found.templates_]
     assert len(set(places)) == len(places)
 
 
@@ -192,7 +251,7 @@ def test_on_a_real_treebank_parsers_are_far_above_chance(data_folder):
     learn, test = np.arange(220), np.arange(220, 320)
     scores = {}
     for one in question.contenders()[:3]:
-        answers = one.fit(question.take(learn), 0, 1).answers(question.take(test))
+        answers = fitted_by_default(one, question.take(learn)).answers(question.take(test))
         scores[one.role] = question.of_counts(question.counts(test, answers).sum(axis=0))
     assert scores["chance"] < 0.4
     assert scores["baseline"] > 0.78

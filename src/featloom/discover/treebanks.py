@@ -5,13 +5,13 @@ judged by the share of tokens with the right one (UAS), tokens of punctuation le
 also learn relations, which are not judged here.
 
 All parsers are the same but for their templates, which experts wrote, or which are paths of
-decision trees grown on pairs of words.  Templates are found once; how the parser then learns is
-settled on held-out sentences.
+decision trees grown on pairs of words.  Templates are found once for all settings; these say how
+the parser learns with them, by default as one that is fitted without any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Contender, Finding, Setting, tallied
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
-from featloom.compare.contenders import Contender, Finding, tallied
 from featloom.discover.sentences import (
     SentencesQuestion,
-    inner_parts,
     repeated_sentences,
     seen_alone,
     sums_of_sentences,
@@ -32,7 +31,6 @@ from featloom.discover.sentences import (
 from featloom.errors import InputError
 from featloom.evaluation.attachment import is_punctuation
 from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.features.template import Template
 from featloom.learners.parser import DependencyParser
 from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
 from featloom.learners.tree_paths import GrownTemplate
@@ -40,19 +38,15 @@ from featloom.runs import write_beside
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
 UAS = "UAS without punctuation"
-TUNED_ON = 1_500  # sentences, at most
-CHOICES: tuple[dict[str, Any], ...] = (
-    {"training": "mira", "epochs": 3},
-    {"training": "mira", "epochs": 6},
-    {"training": "perceptron", "epochs": 3},
-    {"training": "perceptron", "epochs": 6},
-)
+# A parser's own training comes first.
+TRAINING: dict[str, Sequence[Any]] = {"epochs": (5, 3, 10), "training": ("mira", "perceptron")}
+DECODER: dict[str, Sequence[Any]] = {"decoder": ("eisner", "chu-liu-edmonds")}
 # Trees that templates are grown from: one, pruned where a split gains little; or those that did
 # best on another treebank.
 ONE_TREE: dict[str, Any] = {"n_trees": 1, "prune": "gain", "backoff": True, "most": 500}
 MANY_TREES: dict[str, Any] = {}
 FEW_TREES: dict[str, Any] = {"n_trees": 20, "most": 100}
-_MANY_CROSS = 0.25  # share of sentences with crossing arcs, from which these are looked for
+_SOME_CROSS = 0.1  # share of sentences with crossing arcs, from which it may help to look for them
 _MOST_SHOWN = 200
 
 
@@ -93,33 +87,34 @@ class TreeQuestion(SentencesQuestion):
         return accuracy_of_counts
 
     def contenders(self) -> Sequence[Contender]:
+        axes = {**TRAINING, **(DECODER if share_crossing(self.table) > _SOME_CROSS else {})}
         return [
             Contender(
                 "always a neighbour", "chance",
                 "every word hangs on the word before it, or on the next, whichever is commoner",
-                fit_neighbour, 0.01,
+                fit_neighbour, cost=0.01,
             ),
             Contender(
                 "parser, manual templates", "baseline",
                 "a first-order parser on the templates that experts wrote by hand",
-                partial(fit_parser, by_hand), 1.0, TUNED_ON,
+                partial(fit_parsers, by_hand), axes, cost=1.0,
             ),
             Contender(
                 "parser, templates from a tree", "method",
                 "the same parser on templates that are paths of a decision tree grown on pairs of "
                 "words",
-                partial(fit_parser, partial(grown, ONE_TREE)), 2.0, TUNED_ON,
+                partial(fit_parsers, partial(grown, ONE_TREE)), axes, cost=2.0,
             ),
             Contender(
                 "parser, manual templates and trees'", "method",
                 "the same parser on the templates of experts and 100 more of decision trees",
-                partial(fit_parser, partial(added, FEW_TREES)), 2.0, TUNED_ON,
+                partial(fit_parsers, partial(added, FEW_TREES)), axes, cost=2.0,
             ),
             Contender(
                 "parser, templates from trees", "method",
                 "the same parser on 500 templates that are paths of many decision trees; as many "
                 "drawn at random did as well in our experiments",
-                partial(fit_parser, partial(grown, MANY_TREES)), 3.0, TUNED_ON,
+                partial(fit_parsers, partial(grown, MANY_TREES)), axes, cost=3.0,
             ),
         ]  # fmt: skip
 
@@ -178,11 +173,14 @@ class TreeQuestion(SentencesQuestion):
         return any(value != "_" for value in columns.get(name, ()))
 
 
-def fit_neighbour(data: NominalTable, seed: int, threads: int) -> FittedNeighbour:
+def fit_neighbour(
+    data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
+) -> Iterator[FittedNeighbour]:
     """Before or after: what is right more often."""
     before, after = (FittedNeighbour(side) for side in (-1, 1))
     n_right = [np.sum(one.answers(data) == data.heads) for one in (before, after)]
-    return after if n_right[1] > n_right[0] else before
+    for _ in settings:
+        yield after if n_right[1] > n_right[0] else before
 
 
 @dataclass(frozen=True)
@@ -217,71 +215,63 @@ class FittedNeighbour:
         return []
 
 
-@dataclass(frozen=True)
-class EdgeSet:
-    """Templates of a parser, and what is known of those that grew on trees."""
-
-    templates: list[Template]
-    grown: Sequence[GrownTemplate] = ()
-
-
-def by_hand(table: NominalTable, how: Mapping[str, Any]) -> EdgeSet:
-    """The templates of experts.
+def by_hand(table: NominalTable, how: Mapping[str, Any]) -> DependencyParser:
+    """A parser with the templates of experts.
 
     >>> ran = [("He", "he", "X", "_", "_", 2, "nsubj"), ("ran", "run", "V", "_", "_", 0, "root")]
-    >>> str(by_hand(table_of_trees([ran]), {}).templates[0])
+    >>> str(by_hand(table_of_trees([ran] * 9), {"bits": 12}).templates_[0])
     'head.form'
     """
-    tokens = TokenColumns.of(table)
-    return EdgeSet([*manual_templates(tokens), *between_templates(tokens)])
+    return DependencyParser(**how).fit(table)
 
 
-def grown(forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]) -> EdgeSet:
-    """Paths of decision trees with such settings."""
+def grown(
+    forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]
+) -> DependencyParser:
+    """A parser with paths of decision trees, grown with such settings."""
+    return DependencyParser(templates="tree", forest=forest, **how).fit(table)
+
+
+def added(
+    forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]
+) -> DependencyParser:
+    """A parser with the templates of experts, and those of trees that are not among them."""
     # Trees grow on the heads that a pilot leaves, which a parser alone knows; one pass is enough.
-    first = DependencyParser(
-        templates="tree", forest=forest, epochs=1, relations=False, **how
-    ).fit(table)  # fmt: skip
-    return EdgeSet(first.templates_, first.grown_)
+    first = grown(forest, table, {**how, "epochs": 1, "relations": False})
+    tokens = TokenColumns.of(table)
+    by_experts = [*manual_templates(tokens), *between_templates(tokens)]
+    there = {frozenset(one.places): one for one in first.templates_}
+    there |= {frozenset(one.places): one for one in by_experts}
+    parser = DependencyParser(templates=list(there.values()), **how).fit(table)
+    parser.grown_ = first.grown_
+    return parser
 
 
-def added(forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]) -> EdgeSet:
-    """The templates of experts, and those of trees that are not among them."""
-    found = grown(forest, table, how)
-    there = {frozenset(one.places): one for one in found.templates}
-    there |= {frozenset(one.places): one for one in by_hand(table, how).templates}
-    return EdgeSet(list(there.values()), found.grown)
-
-
-def fit_parser(
-    find: Callable[[NominalTable, Mapping[str, Any]], EdgeSet],
+def fit_parsers(
+    fit: Callable[[NominalTable, Mapping[str, Any]], DependencyParser],
     data: NominalTable,
+    settings: Sequence[Setting],
     seed: int,
     threads: int,
-) -> FittedParser:
-    """Find templates, choose training and passes on a fifth of the sentences, learn from all."""
+) -> Iterator[FittedParser]:
+    """A parser for each setting; templates are found once, and so are the heads to look at."""
     table = seen_alone(data)
-    how: dict[str, Any] = {"n_jobs": threads, "random_state": seed, "decoder": _decoder(table)}
-    found = find(table, how)
-    how["templates"] = found.templates
-    best: Mapping[str, Any] = CHOICES[0]
-    parts = inner_parts(table, seed, TUNED_ON)
-    if parts is not None:
-        learn, judge = seen_alone(parts[0]), parts[1]
-        # Relations change nothing in the heads, and are learned at the end alone.
-        tried = [DependencyParser(**how, **one, relations=False).fit(learn) for one in CHOICES]
-        counts = [_attached(judge, FittedParser(one).answers(judge)) for one in tried]
-        scores = [float(accuracy_of_counts(one.sum(axis=0))) for one in counts]
-        best = CHOICES[int(np.argmax(scores))]
-    return FittedParser(DependencyParser(**how, **best).fit(table), found.grown)
+    default = {name: values[0] for name, values in {**TRAINING, **DECODER}.items()}
+    first: DependencyParser | None = None
+    for setting in settings:
+        how = default | setting
+        if first is None:
+            first = parser = fit(table, {"n_jobs": threads, "random_state": seed, **how})
+        else:
+            parser = first.retrained(**how)
+        yield FittedParser(parser)
 
 
 @dataclass(eq=False)
 class FittedParser:
-    """A parser that has learned, and what is known of its templates."""
+    """A parser that has learned."""
 
     model: DependencyParser
-    grown: Sequence[GrownTemplate] = ()
 
     @property
     def size(self) -> int:
@@ -302,9 +292,10 @@ class FittedParser:
         return np.array(heads, dtype=np.int32)
 
     def findings(self) -> list[Finding]:
+        grown: Sequence[GrownTemplate] = getattr(self.model, "grown_", ())
         rows = [
             [str(one.template), float(f"{one.gain:.4g}"), round(float(one.coverage), 4), one.trees]
-            for one in self.grown
+            for one in grown
         ]
         known = {row[0] for row in rows}
         others = [str(one) for one in self.model.templates_ if str(one) not in known]
@@ -331,14 +322,12 @@ def _attached(table: NominalTable, heads: np.ndarray) -> np.ndarray:
     )
 
 
-def _decoder(table: NominalTable) -> str:
-    """Arcs may cross where they do in many sentences; to look for it costs more than it brings
-    elsewhere."""
+def share_crossing(table: NominalTable) -> float:
+    """The share of sentences that have crossing arcs."""
     assert table.heads is not None
     assert table.sequence_bounds is not None
     cuts = np.split(table.heads, table.sequence_bounds[1:-1])
-    share = np.mean([_arcs_cross(heads) for heads in cuts])
-    return "chu-liu-edmonds" if share > _MANY_CROSS else "eisner"
+    return float(np.mean([_arcs_cross(heads) for heads in cuts]))
 
 
 def _arcs_cross(heads: np.ndarray) -> bool:
