@@ -54,6 +54,10 @@ def contender(question: TaskQuestion, name: str):
     return next(one for one in question.contenders() if one.name == name)
 
 
+def fitted_by_default(one, data):
+    return one.fit(data, one.default, 0, 1)
+
+
 def test_there_are_baselines_alone_methods_that_carry_over_and_a_control(question):
     roles = {one.name: one.role for one in question.contenders()}
     assert roles["linear SVM, each task alone"] == "baseline"
@@ -70,7 +74,7 @@ def test_there_are_baselines_alone_methods_that_carry_over_and_a_control(questio
 @pytest.mark.parametrize("name", NAMES)
 def test_a_saved_model_answers_as_the_one_that_was_compared(name, question, parts, tmp_path):
     learn, test = parts
-    fitted = contender(question, name).fit(question.take(learn), 0, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(learn))
     asked = question.take(test)
     answers = fitted.answers(asked)
     assert answers.dtype == np.int32
@@ -83,13 +87,27 @@ def test_a_saved_model_answers_as_the_one_that_was_compared(name, question, part
     assert isinstance(fitted.setting, str)
     score = question.of_counts(question.counts(test, answers).sum(axis=0))
     assert (score < 0.65) == (name == "most frequent class of the task")
+    assert question.judge(test, fitted)[1].score == score
+
+
+def test_the_strength_of_one_model_for_all_tasks_is_set_from_outside(question, parts):
+    learn, test = parts
+    one = contender(question, "one model for all tasks")
+    settings = [one.default, *one.varied(one.default, "C")]
+    together = list(one.fit_each(question.take(learn), settings, 0, 1))
+    assert [fitted.setting for fitted in together] == [f"C {one['C']:g}" for one in settings]
+    asked = question.take(test)
+    alone = one.fit(question.take(learn), settings[-1], 0, 1)
+    np.testing.assert_array_equal(alone.answers(asked), together[-1].answers(asked))
+    # Models of tasks choose from the rows of their task, which is a part of the methods.
+    assert not contender(question, "relevance prior").axes
 
 
 def test_a_task_that_was_not_learned_is_answered_wrongly_and_not_at_all(question, parts):
     learn, _ = parts
     rows = question.take(learn)
     known = rows.take(rows.tasks != "verb0")
-    fitted = contender(question, "relevance prior").fit(known, 0, 1)
+    fitted = fitted_by_default(contender(question, "relevance prior"), known)
     answers = fitted.answers(rows)
     assert (answers[rows.tasks == "verb0"] == -1).all()
     assert (answers[rows.tasks != "verb0"] >= 0).all()
@@ -104,7 +122,8 @@ def test_whole_tasks_are_drawn_in_the_tests(question):
 
 
 def test_what_was_found_names_families_features_and_what_speaks_for_a_class(question, parts):
-    fitted = contender(question, "relevance prior").fit(question.take(parts[0]), 0, 1)
+    prior = contender(question, "relevance prior")
+    fitted = fitted_by_default(prior, question.take(parts[0]))
     found = {one.title: one for one in fitted.findings()}
     assert found["families by relevance"].rows[0][0] == "c0"
     assert found["features by relevance"].rows[0][0].startswith("c0=")

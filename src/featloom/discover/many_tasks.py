@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Contender, Question, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.compare.contenders import Contender, Question, tallied
 from featloom.discover.task_contenders import task_contenders
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts

@@ -3,11 +3,14 @@
 Whatever learned them, in the end all are linear models of features
 (:class:`~featloom.methods.transfer.task_models.TaskModels`), which answer here as they will from
 their file.
+
+Models of tasks choose their settings from the rows of their task, each for itself, which is a part
+of the methods; the one model for all tasks has a setting that is chosen from outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,15 +19,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from featloom.compare.contenders import Contender, Finding
+from featloom.compare.contenders import Contender, Finding, Setting
 from featloom.discover.joined_tasks import fit_joined
+from featloom.discover.kept import save_tasks
+from featloom.learners.linear import LinearClassifier
+from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
 from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
 
+# Strengths of the one model for all tasks.
+STRENGTHS = (1.0, 0.1, 0.3, 3.0, 10.0)
 ALONE, HELPED = "linear SVM, each task alone", "relevance prior"
 _MOST_SHOWN = 60
+
+FitEach = Callable[[TaskRows, Sequence[Setting], int, int], Iterator["FittedTasks"]]
 
 
 def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
@@ -34,59 +44,62 @@ def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
     ----------
     classes : of all tasks; answers are their places.
     """
-    fit = partial(partial, _fit_tasks, classes)
+
+    def fit(made_of: str, make: Callable[[int, int], MultiTask]) -> FitEach:
+        return partial(_each, partial(_fit_tasks, classes, made_of, make))
+
     return [
         Contender(
             "most frequent class of the task", "chance", "the same answer whatever the row",
-            fit("", _commonest), 0.1,
+            fit("", _commonest), cost=0.1,
         ),
         Contender(
             ALONE, "baseline", "a linear model for each task, from its own rows",
-            fit("features", _alone), 1.0,
+            fit("features", _alone), cost=1.0,
         ),
         Contender(
             "L1 logistic regression, each task alone", "baseline",
-            "a sparse linear model for each task", fit("features", _sparse), 2.0,
+            "a sparse linear model for each task", fit("features", _sparse), cost=2.0,
         ),
         Contender(
             "selection at one cost, each task alone", "baseline",
             "few features a task, all at the same cost, chosen by minimum description length",
-            fit("features chosen", _selected), 2.0,
+            fit("features chosen", _selected), cost=2.0,
         ),
         Contender(
             "own evidence, each task alone", "baseline",
             "a linear model for each task, columns scaled by what its rows tell of them",
-            fit("features", _own), 3.0,
+            fit("features", _own), cost=3.0,
         ),
         Contender(
             "one model for all tasks", "baseline",
             "a linear model on all rows, with the task as a feature",
-            partial(_fit_together, classes), 2.5,
+            partial(_fit_together, classes), {"C": STRENGTHS}, cost=2.5,
         ),
         Contender(
             HELPED, "method",
             "a linear model for each task, columns scaled by what other tasks found relevant",
-            fit("features", _helped), 4.0,
+            fit("features", _helped), cost=4.0,
         ),
         Contender(
             "conjunctions under the prior", "method",
             "the same with conjunctions of the features that other tasks found most relevant",
-            partial(_fit_joined, classes), 5.0,
+            partial(_each, partial(_fit_joined, classes)), cost=5.0,
         ),
         Contender(
             "selection at the prior's costs", "method",
             "few features a task, cheaper where other tasks chose them",
-            fit("features chosen", _priced), 4.5,
+            fit("features chosen", _priced), cost=4.5,
         ),
         Contender(
             "TransFeat", "method", "the published method: selection, clusters of tasks, prior",
-            partial(_fit_transfeat, classes), 6.0,
+            partial(_each, partial(_fit_transfeat, classes)), cost=6.0,
         ),
         Contender(
             "relevance prior, shuffled", "yardstick",
             "a control: the prior's probabilities dealt out to features at random, so that nothing "
             "is carried over",
-            fit("features", _shuffled), 4.0,
+            fit("features", _shuffled), cost=4.0,
         ),
     ]  # fmt: skip
 
@@ -138,8 +151,6 @@ class FittedTasks:
         return [one for one in found if one.rows]
 
     def save(self, folder: Path) -> list[str]:
-        from featloom.discover.kept import save_tasks
-
         return save_tasks(self.models, folder)
 
     def _strongest(self) -> Finding:
@@ -214,12 +225,22 @@ def _shuffled(seed: int, threads: int) -> MultiTask:
 
 
 def _priced(seed: int, threads: int) -> MultiTask:
-    from featloom.learners.stepwise import MDLSelector
-
     prior = RelevancePrior(rounds=2)
     return MultiTask(
         MDLSelector(), prior=prior, use="cost", strengths=None, n_jobs=threads, random_state=seed
     )
+
+
+def _each(
+    fit: Callable[[TaskRows, int, int], FittedTasks],
+    data: TaskRows,
+    settings: Sequence[Setting],
+    seed: int,
+    threads: int,
+) -> Iterator[FittedTasks]:
+    """Fit once for each setting: there is one, in which nothing is left open."""
+    for _ in settings:
+        yield fit(data, seed, threads)
 
 
 def _fit_tasks(
@@ -250,26 +271,21 @@ def _fit_transfeat(
     return FittedTasks(model, models, classes, "features chosen", "")
 
 
-def _fit_together(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
-    """One linear model, its penalty tuned on a quarter of the rows."""
-    from featloom.discover.recipes import STRENGTHS
-    from featloom.evaluation.folds import make_folds
-    from featloom.learners.linear import LinearClassifier
-
+def _fit_together(
+    classes: tuple[str, ...],
+    data: TaskRows,
+    settings: Sequence[Setting],
+    seed: int,
+    threads: int,
+) -> Iterator[FittedTasks]:
+    """One linear model for each strength, on the same features."""
     tasks = np.unique(data.tasks)
-    X, y = _with_task(data, tasks), data.labels
-    fold_of = make_folds(
-        y, n_folds=4, groups=data.matrix.groups, seed=seed, allow_rare=True, stratified=False
-    )
-    learn, judge = fold_of != 0, fold_of == 0
-    right = []
-    for strength in STRENGTHS:
+    X = _with_task(data, tasks)
+    for setting in settings:
+        strength = setting.get("C", STRENGTHS[0])
         model = LinearClassifier(C=strength, n_jobs=threads, random_state=seed)
-        right.append(float((model.fit(X[learn], y[learn]).predict(X[judge]) == y[judge]).mean()))
-    best = STRENGTHS[int(np.argmax(right))]
-    model = LinearClassifier(C=best, n_jobs=threads, random_state=seed).fit(X, y)
-    models = models_of_one(model, tasks, data)
-    return FittedTasks(model, models, classes, "features", f"C {best:g}")
+        models = models_of_one(model.fit(X, data.labels), tasks, data)
+        yield FittedTasks(model, models, classes, "features", f"C {strength:g}")
 
 
 def _with_task(data: TaskRows, tasks: np.ndarray) -> sparse.csr_matrix:

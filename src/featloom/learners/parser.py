@@ -181,7 +181,7 @@ class DependencyParser(BaseEstimator):
             parts["own"] = self._grow(table, edges, candidates, columns, seed)
         self._template_parts = parts
         self.templates_ = [*parts["own"], *parts["between"]]
-        self._trained_on = edges, candidates
+        self._trained_on: tuple[EdgeSentences, Candidates] | None = (edges, candidates)
         self._train(edges, candidates)
         self._fit_relations(table, edges, parts["relations"], seed)
         return self
