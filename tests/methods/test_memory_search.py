@@ -86,7 +86,10 @@ def test_without_validation_data_the_score_is_that_of_cross_validation():
     fold_of = make_folds(np.unique(Y, return_inverse=True)[1], n_folds=3, seed=4)
     for train, held_out in splits(fold_of):
         learner = MemoryClassifier(
-            k=best["k"], weights=best["weights"], metric=best["modes"], vote=best["vote"],
+            k=best["k"],
+            weights=best["weights"],
+            metric=best["modes"],
+            vote=best["vote"],
             compat="timbl",
         ).fit(X.iloc[train], Y[train])
         right += (learner.predict(X.iloc[held_out]) == Y[held_out]).sum()

@@ -36,7 +36,6 @@ from featloom.learners.neighbours import (
 )
 from featloom.search.workers import number_of_workers
 
-
 _VOTES_HELD = 20_000_000  # of many settings at a time
 
 

@@ -319,6 +319,7 @@ class _Search:
 
         in_threads(block, range(0, len(rest), size), self.threads)
         return answers
+
     def _walk(self, which: np.ndarray, asked: tuple) -> int:
         return nearest_classes(
             self.queries, which, *self.trie.leaves, *self.trie.nodes, self.weights, self.is_mvdm,

@@ -174,7 +174,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _search(self, evaluation: FitEvaluation, space: SettingSpace, data: str) -> None:
         strategy = self._strategy(space)
-        description = {
+        description: dict[str, Any] = {
             "method": "memory",
             "choices": space.fits.describe(),
             "ks": list(space.ks),
@@ -260,8 +260,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.keep not in KEPT:
             raise InputError(f"keep is {self.keep!r}; it can be {', '.join(map(repr, KEPT))}")
         MemoryClassifier(
-            vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay, mvdm_threshold=self.mvdm_threshold,
-            compat=self.compat,
+            vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay,
+            mvdm_threshold=self.mvdm_threshold, compat=self.compat,
         )._check_parameters()  # fmt: skip
 
     def _space(self, columns: Sequence[str]) -> SettingSpace:
@@ -333,7 +333,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 def _evaluated(
     evaluation: FitEvaluation, candidate: Candidate, journal: Journal | None
 ) -> dict[str, Any]:
-    """The result of a candidate that the strategy did not ask for; found in the journal, or kept."""
+    """The result of a candidate that the strategy did not ask for, from the journal or for it."""
     known = None if journal is None else journal.get(candidate_key(candidate))
     if known is not None:
         return known.result
