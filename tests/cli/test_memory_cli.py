@@ -77,7 +77,7 @@ def test_a_run_holds_result_journal_model_and_page(ticket_run):
     assert set(HEAD + SEARCH) <= set(result)
     assert result["kind"] == "memory"
     assert result["data"]["rows"] == 400
-    assert set(result["best_setting"]) == {"k", "weights", "modes"}
+    assert set(result["best_setting"]) == {"k", "weights", "vote", "modes"}
     # The two columns that decide together are both in use.
     assert {"area", "plan"} <= {
         name for name, mode in result["best_setting"]["modes"].items() if mode != "ignore"

@@ -5,20 +5,23 @@ The clauses here are small enough that all contenders learn from them in a momen
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from featloom.compare.contenders import ROLES
 from featloom.data.readers import read_conll
 from featloom.data.sentences import gold_labels, table_of_sentences, take_sentences
 from featloom.data.table import NominalTable
 from featloom.discover import discover
-from featloom.discover.contenders import ROLES
 from featloom.discover.discovery import Watch
-from featloom.discover.sentences import inner_parts, seen_alone
+from featloom.discover.sentences import seen_alone
 from featloom.discover.sequences import SentenceQuestion
+from featloom.discover.template_sets import n_searched, usual_set
 from featloom.errors import InputError
 from featloom.evaluation.chunks import chunk_f1, label_codes
 from featloom.evaluation.folds import make_folds
@@ -69,6 +72,17 @@ def contender(question: SentenceQuestion, name: str):
     return next(one for one in question.contenders() if one.name == name)
 
 
+def fitted_by_default(one, data, seed=0, threads=1):
+    """Fitted with the default setting, but for the time that searches have.
+
+    Among thousands of templates one is enough here, among those of trees all the time it takes.
+    """
+    setting = one.default
+    if one.searches:
+        setting["seconds"] = 0.01 if one.name == "template search" else 900.0
+    return one.fit(data, setting, seed, threads)
+
+
 NAMES = [one.name for one in SentenceQuestion(clauses(20)).contenders()]
 # Thousands of candidates take their time; the same search thins the templates of trees.
 QUICK = [name for name in NAMES if name != "template search"]
@@ -91,7 +105,7 @@ def test_labels_that_spell_chunks_are_judged_by_chunks_and_others_by_tokens():
 @pytest.mark.parametrize("name", NAMES)
 def test_answers_are_codes_of_the_tokens_that_were_asked_for(name, question, parts):
     learn, test = parts
-    fitted = contender(question, name).fit(question.take(learn), 0, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(learn))
     answers = fitted.answers(question.take(test))
     assert answers.dtype == np.int32
     assert len(answers) == len(question.take(test))
@@ -108,7 +122,7 @@ def test_answers_are_codes_of_the_tokens_that_were_asked_for(name, question, par
 @pytest.mark.parametrize("name", QUICK)
 def test_what_is_held_out_changes_nothing_in_what_is_learned(name, question, parts):
     learn, test = parts
-    fitted = contender(question, name).fit(question.take(learn), 0, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(learn))
     answers = fitted.answers(question.take(test))
     # The others have other labels; then they are not there at all.
     table = question.table
@@ -116,10 +130,10 @@ def test_what_is_held_out_changes_nothing_in_what_is_learned(name, question, par
     labels = table.labels.copy()
     labels[held_out] = labels[held_out][::-1]
     other = SentenceQuestion(replace(table, labels=labels))
-    refitted = contender(other, name).fit(other.take(learn), 0, 1)
+    refitted = fitted_by_default(contender(other, name), other.take(learn))
     np.testing.assert_array_equal(refitted.answers(other.take(test)), answers)
     alone = seen_alone(take_sentences(table, learn))
-    strangers = contender(question, name).fit(alone, 0, 1)
+    strangers = fitted_by_default(contender(question, name), alone)
     named = np.array(alone.classes)[strangers.answers(question.take(test))]
     np.testing.assert_array_equal(named, np.array(question.classes)[answers])
 
@@ -127,8 +141,8 @@ def test_what_is_held_out_changes_nothing_in_what_is_learned(name, question, par
 @pytest.mark.parametrize("name", QUICK)
 def test_a_seed_settles_the_answers_and_threads_do_not_change_them(name, question, parts):
     learn, test = parts
-    one = contender(question, name).fit(question.take(learn), 5, 1)
-    other = contender(question, name).fit(question.take(learn), 5, 3)
+    one = fitted_by_default(contender(question, name), question.take(learn), 5, 1)
+    other = fitted_by_default(contender(question, name), question.take(learn), 5, 3)
     asked = question.take(test)
     np.testing.assert_array_equal(one.answers(asked), other.answers(asked))
     assert (one.setting, one.size) == (other.setting, other.size)
@@ -136,7 +150,8 @@ def test_a_seed_settles_the_answers_and_threads_do_not_change_them(name, questio
 
 def test_counts_give_the_score_that_a_tagger_has_by_itself(question, parts):
     learn, test = parts
-    fitted = contender(question, "CRF, default templates").fit(question.take(learn[:10]), 0, 1)
+    crf = contender(question, "CRF, default templates")
+    fitted = fitted_by_default(crf, question.take(learn[:10]))
     asked = question.take(test)
     answers = fitted.answers(asked)
     counts = question.counts(test, answers)
@@ -145,6 +160,88 @@ def test_counts_give_the_score_that_a_tagger_has_by_itself(question, parts):
     assert question.of_counts(counts.sum(axis=0)) == chunk_f1(*label_codes(gold, given))
     by_tokens = question.chance_counts(test, answers).sum(axis=0)
     assert question.of_chance_counts(by_tokens) == fitted.model.score(asked)
+    judged = question.judge(test, fitted)[1]
+    assert judged.score == question.of_counts(counts.sum(axis=0))
+    np.testing.assert_array_equal(question.answers_of(judged.rows), answers)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("CRF, default templates", "crf"), ("maximum entropy, default templates", "maxent")],
+)
+def test_the_default_is_the_tagger_that_is_fitted_without_settings(name, model, question, parts):
+    learn, test = parts
+    taken, asked = question.take(learn), question.take(test)
+    fitted = fitted_by_default(contender(question, name), taken)
+    plain = SequenceTagger(model=model).fit(words_of(taken), gold_labels(taken))
+    assert fitted.model.predict(asked) == plain.predict(words_of(asked))
+    np.testing.assert_array_equal(fitted.model.model_.weights, plain.model_.weights)
+    settings = ("c2", "rate", "passes", "average", "batch", "cutoff")
+    assert [getattr(fitted.model, key) for key in settings] == [
+        getattr(plain, key) for key in settings
+    ]
+
+
+def words_of(table: NominalTable) -> list[list[tuple[str, ...]]]:
+    tokens = [tuple(table.value(name, row) for name in table.columns) for row in range(len(table))]
+    bounds = table.sequence_bounds.tolist()
+    return [tokens[begin:end] for begin, end in itertools.pairwise(bounds)]
+
+
+@pytest.mark.parametrize("name", ["CRF, default templates", "templates from trees"])
+def test_settings_that_share_templates_are_fitted_as_if_each_were_alone(name, question, parts):
+    learn, test = parts
+    one = contender(question, name)
+    settings = [
+        one.default,
+        *(setting for axis in one.axes for setting in one.varied(one.default, axis)),
+    ]
+    assert len(settings) == 6
+    asked = question.take(test)
+    together = list(one.fit_each(question.take(learn), settings, 0, 1))
+    assert len({fitted.setting for fitted in together}) == len(settings)
+    for setting, fitted in zip(settings, together, strict=True):
+        alone = one.fit(question.take(learn), setting, 0, 1)
+        assert alone.setting == fitted.setting
+        np.testing.assert_array_equal(alone.model.model_.weights, fitted.model.model_.weights)
+        np.testing.assert_array_equal(alone.answers(asked), fitted.answers(asked))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "search" in name])
+def test_what_a_search_found_is_fitted_again_without_a_search(name, question, parts):
+    learn, test = parts
+    one = contender(question, name)
+    assert one.searches
+    fitted = fitted_by_default(one, question.take(learn))
+    kept = json.loads(json.dumps(fitted.found))
+    again = one.fit(question.take(learn), kept, 0, 1)
+    assert again.found == fitted.found
+    assert again.setting == fitted.setting
+    assert again.findings() == fitted.findings()
+    asked = question.take(test)
+    np.testing.assert_array_equal(again.answers(asked), fitted.answers(asked))
+    # The templates stand, whatever the sentences and the penalty.
+    other = one.fit(question.take(learn[::2]), kept | {"c2": 0.1, "seconds": 1.0}, 0, 1)
+    assert other.model.templates_ == fitted.model.templates_
+    assert other.model.c2 == 0.1
+
+
+def test_a_search_looks_at_as_many_sentences_as_it_has_time_for():
+    table = clauses(3000)
+    sizes = [n_searched(table, seconds) for seconds in (0.01, 1.0, 5.0, 1e6)]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (200, 3000)
+    assert n_searched(table, 2.0) < sizes[2] < 3000
+    assert n_searched(clauses(90), 0.01) == 90
+
+
+def test_spelling_that_is_there_already_is_no_setting(question):
+    crf = contender(question, "CRF, default templates")
+    assert crf.axes["templates"] == ("columns", "columns and spelling")
+    spelling = usual_set(clauses(20), {"templates": "columns and spelling"}, 0, 1)
+    table = spelling.plan.derive(clauses(20))
+    spelled = contender(SentenceQuestion(table), "CRF, default templates")
+    assert spelled.axes["templates"] == ("columns",)
 
 
 def test_sentences_of_a_document_are_counted_and_held_out_together():
@@ -153,9 +250,6 @@ def test_sentences_of_a_document_are_counted_and_held_out_together():
     counts = question.counts(units, question.labels)
     assert counts.shape == (12, 3)
     np.testing.assert_array_equal(counts[:, 1:], 0)
-    learn, judge = inner_parts(question.table, seed=0, most=50)
-    assert not np.intersect1d(learn.groups, judge.groups).size
-    assert len(learn.sequence_bounds) + len(judge.sequence_bounds) == 52
     folds = make_folds(question.strata, n_folds=4, groups=question.groups, allow_rare=True)
     assert len(np.unique(folds)) == 4
     errors = question.errors(units, question.labels)
@@ -184,7 +278,7 @@ def test_a_saved_tagger_tags_alike_and_its_templates_are_those_of_the_file(
     name, question, parts, tmp_path
 ):
     learn, test = parts
-    fitted = contender(question, name).fit(question.take(learn), 0, 1)
+    fitted = fitted_by_default(contender(question, name), question.take(learn))
     assert fitted.save(tmp_path) == ["model.featloom", "templates.txt"]
     asked = question.take(test)
     loaded = SequenceTagger.load(tmp_path / "model.featloom")
@@ -197,14 +291,15 @@ def test_a_saved_tagger_tags_alike_and_its_templates_are_those_of_the_file(
 
 def test_a_memory_is_measured_and_not_chosen(question, parts, tmp_path):
     one = contender(question, "memory on windows")
-    fitted = one.fit(question.take(parts[0]), 0, 1)
+    fitted = fitted_by_default(one, question.take(parts[0]))
     assert one.role == "yardstick"
     assert fitted.save(tmp_path) == []
     assert fitted.findings()[0].rows
 
 
 def test_chance_answers_with_the_commonest_label(question, parts):
-    fitted = contender(question, "most frequent label").fit(question.take(parts[0]), 0, 1)
+    chance = contender(question, "most frequent label")
+    fitted = fitted_by_default(chance, question.take(parts[0]))
     assert fitted.model == "I-NP"
     assert set(fitted.answers(question.take(parts[1]))) == {question.classes.index("I-NP")}
 
@@ -281,7 +376,7 @@ def test_sentences_of_one_token_can_be_tagged():
     table = table_of_sentences([["a"], ["b"], ["c"]] * 10, [["A"], ["B"], ["A"]] * 10)
     question = SentenceQuestion(table)
     for name in ("CRF, default templates", "templates from trees", "memory on windows"):
-        fitted = contender(question, name).fit(question.take(np.arange(24)), 0, 1)
+        fitted = fitted_by_default(contender(question, name), question.take(np.arange(24)))
         assert fitted.answers(question.take(np.arange(24, 30))).tolist() == [0, 1, 0, 0, 1, 0]
 
 
@@ -313,7 +408,7 @@ def test_on_real_chunks_every_tagger_is_far_above_chance_and_trees_help_a_crf(da
     for one in question.contenders():
         if "search" in one.name:
             continue
-        answers = one.fit(question.take(learn), 0, 1).answers(question.take(test))
+        answers = fitted_by_default(one, question.take(learn)).answers(question.take(test))
         f1[one.name] = question.of_counts(question.counts(test, answers).sum(axis=0))
         by_tokens = question.chance_counts(test, answers).sum(axis=0)
         right[one.name] = question.of_chance_counts(by_tokens)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from featloom import MemoryClassifier, NominalTable
 from featloom.errors import InputError
 from featloom.kernels.votes import vote_weight
+from featloom.learners import memory as memory_module
 from featloom.learners.comparison import VOTES
+from featloom.learners.memory import memory_grid
 
 LETTERS = [[a, b, c] for a in "ckgsz" for b in "aeiou" for c in "xy"]
 SOUNDS = ["S" if a in "cs" and b in "ei" else "Z" if a == "z" else "K" for a, b, c in LETTERS]
@@ -31,6 +33,7 @@ parameters = st.fixed_dictionaries(
         "mvdm_threshold": st.integers(1, 2),
         "exact": st.booleans(),
         "compat": st.sampled_from([None, "timbl"]),
+        "smoothing": st.sampled_from([0.0, 0.0, 0.3]),
     }
 )
 
@@ -86,6 +89,7 @@ def test_shares_of_votes_add_up_to_one_and_agree_with_the_answer_but_for_ties(fo
     shares, answers = memory.predict_proba(X), memory.predict(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (shares >= 0).all()
+    shares = memory.set_params(smoothing=0.0).predict_proba(X)
     own = shares[np.arange(len(X)), np.searchsorted(memory.classes_, answers)]
     np.testing.assert_allclose(own, shares.max(axis=1), atol=1e-9)
 
@@ -109,6 +113,44 @@ def test_the_neighbours_shown_are_those_whose_votes_decided(found, chosen):
         assert explanation.votes == pytest.approx(voted, rel=1e-6)
     shown = [explanation.answer for explanation in memory.explain(X)]
     assert shown == memory.predict(X).tolist()
+
+
+@given(rows, st.lists(parameters, max_size=6))
+@settings(max_examples=80)
+def test_many_settings_from_one_memory_are_those_fitted_one_by_one(found, grid):
+    X, y = split(found)
+    asked = [*X, ["a", "q", None]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory_module, "_VOTES_HELD", 50)  # in pieces
+        together = memory_grid(X, y, asked, grid)
+    one_by_one = [MemoryClassifier(**one).fit(X, y).predict_proba(asked) for one in grid]
+    assert [shares.tolist() for shares in together] == [shares.tolist() for shares in one_by_one]
+
+
+def test_a_grid_takes_tables_with_their_labels_and_refuses_a_wrong_setting():
+    names = ["letter", "next", "last"]
+    columns = {name: [row[j] for row in LETTERS] for j, name in enumerate(names)}
+    table = NominalTable.from_columns(columns, labels=SOUNDS)
+    one, other = memory_grid(table, None, table, [{}, {"metric": {"last": "ignore"}}], n_jobs=2)
+    assert one.tolist() == MemoryClassifier().fit(table).predict_proba(table).tolist()
+    assert other.shape == (50, 3)
+    assert memory_grid(table, None, table, []) == []
+    with pytest.raises(InputError, match="vote is 'majority'"):
+        memory_grid(table, None, table, [{}, {"vote": "majority"}])
+
+
+def test_smoothing_mixes_the_frequencies_of_the_classes_into_probabilities_alone():
+    plain = MemoryClassifier(k=3).fit(LETTERS, SOUNDS)
+    smooth = MemoryClassifier(k=3, smoothing=0.25).fit(LETTERS, SOUNDS)
+    frequencies = [SOUNDS.count(name) / len(SOUNDS) for name in "KSZ"]
+    np.testing.assert_allclose(
+        smooth.predict_proba(ASKED), 0.75 * plain.predict_proba(ASKED) + 0.25 * np.array(frequencies)
+    )
+    assert smooth.predict(ASKED).tolist() == plain.predict(ASKED).tolist()
+    assert smooth.explain(ASKED) == plain.explain(ASKED)
+    whole = MemoryClassifier(smoothing=1).fit(LETTERS, SOUNDS)
+    np.testing.assert_allclose(whole.predict_proba(ASKED), [frequencies] * len(ASKED))
+    assert whole.predict(LETTERS).tolist() == SOUNDS
 
 
 def test_an_explanation_shows_as_many_neighbours_as_are_wanted():
@@ -292,6 +334,8 @@ def test_k_can_be_set_anew_and_is_checked_again():
         ),
         ({"decay": -1}, "decay is -1; it must be a number, and not below 0"),
         ({"decay": "fast"}, "decay is 'fast'; it must be a number, and not below 0"),
+        ({"smoothing": 1.5}, "smoothing is 1.5; it must be a number from 0 to 1"),
+        ({"smoothing": "much"}, "smoothing is 'much'; it must be a number from 0 to 1"),
         ({"compat": "weka"}, "compat is 'weka'; it can be 'timbl' or None"),
     ],
 )

@@ -53,6 +53,22 @@ def test_a_loaded_memory_answers_like_the_one_saved(path, data):
     assert loaded.explain(question) == memory.explain(question)
 
 
+def test_smoothing_is_kept_and_a_file_from_before_it_has_none(path):
+    memory = MemoryClassifier(smoothing=0.2).fit(LETTERS, SOUNDS)
+    memory.save(path)
+    assert MemoryClassifier.load(path).predict_proba(LETTERS).tolist() == (
+        memory.predict_proba(LETTERS).tolist()
+    )
+    model = load_model(path)
+    del model.description["parameters"]["smoothing"]
+    save_model(path, model.kind, model.description, model.arrays)
+    loaded = MemoryClassifier.load(path)
+    assert loaded.smoothing == 0
+    assert loaded.predict_proba(LETTERS).tolist() == (
+        MemoryClassifier().fit(LETTERS, SOUNDS).predict_proba(LETTERS).tolist()
+    )
+
+
 @pytest.mark.parametrize("weights", [*WEIGHTS, [0.5, 0.25]])
 def test_weights_come_back_to_the_last_bit(path, weights):
     memory = MemoryClassifier(weights=weights, metric={"x1": "mvdm"}).fit(LETTERS, SOUNDS)

@@ -13,10 +13,16 @@ from twins import BruteForce
 
 from featloom.errors import InputError
 from featloom.learners import cases as cases_module
-from featloom.learners import comparison, lattice
+from featloom.learners import comparison, lattice, neighbours
 from featloom.learners.cases import Memory, Queries
 from featloom.learners.comparison import MODES, VOTES, Comparison
-from featloom.learners.neighbours import ask, count_correct, distances_to_cases
+from featloom.learners.neighbours import (
+    ask,
+    ask_by_votes,
+    count_correct,
+    count_correct_by_votes,
+    distances_to_cases,
+)
 
 WEIGHTS = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0]
 LEVELS = [1, 2, 3, 5]
@@ -81,6 +87,52 @@ def test_the_walk_finds_what_a_look_at_every_case_finds(problem):
     check_against_all_cases(problem)
 
 
+def through_all_cases(patch, chosen=True):
+    """One query is answered by the walk; through all cases, or not, go the others."""
+    for name, value in (("_RUNS", 1), ("_RUN", 1), ("_BY_OVERLAP", 0), ("_BY_MVDM", 0)):
+        patch.setattr(neighbours, name, value if chosen else 1e9)
+
+
+@given(problems())
+@settings(max_examples=250)
+def test_a_comparison_with_all_cases_finds_the_same(problem):
+    with pytest.MonkeyPatch.context() as patch:
+        through_all_cases(patch)
+        check_against_all_cases(problem)
+
+
+@given(problems())
+@settings(max_examples=250)
+def test_the_walk_and_the_comparison_with_all_cases_agree_to_the_last_bit(problem):
+    X, _, Q, _, how, memory = problem
+    asked = np.concatenate([Q, X])
+    found = []
+    for chosen in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            through_all_cases(patch, chosen)
+            found.append(
+                ask_by_votes(
+                    memory, Queries(asked), how, LEVELS, with_votes=True, with_distances=True
+                )
+            )
+    for one, other in zip(*found, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@given(problems())
+@settings(max_examples=150)
+def test_all_votes_at_all_levels_from_one_search_are_those_asked_for_one_by_one(problem):
+    _, _, Q, gold, how, memory = problem
+    together = ask_by_votes(memory, Queries(Q), how, LEVELS, VOTES, with_votes=True)
+    right = count_correct_by_votes(memory, Queries(Q, gold), how, LEVELS, VOTES)
+    for place, vote in enumerate(VOTES):
+        for level, k in enumerate(LEVELS):
+            one = ask(memory, Queries(Q), how._replace(vote=vote), [k], with_votes=True)
+            assert one.classes[:, 0].tolist() == together.classes[:, place, level].tolist()
+            assert one.votes.tolist() == together.votes[:, place, level].tolist()
+            assert right[place, level] == (one.classes[:, 0] == gold).sum()
+
+
 @given(problems(modes=("overlap", "mvdm"), votes=("count",)))
 @settings(max_examples=100)
 def test_and_so_it_does_where_differences_of_values_are_not_kept(problem):
@@ -111,9 +163,11 @@ def test_queries_that_are_asked_again_and_again_stay_the_same(problem):
 @settings(max_examples=300)
 def test_the_lattice_gives_the_same_answers_as_the_walk(problem):
     _, _, Q, gold, how, memory = problem
-    by_lattice = count_correct(memory, Queries(Q, gold), how, LEVELS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "_CELLS", 0)
+        patch.setattr(lattice, "_PAIRS", 1e9)  # also for so few cases
+        by_lattice = count_correct(memory, Queries(Q, gold), how, LEVELS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "_BYTES", 0)
         by_walk = count_correct(memory, Queries(Q, gold), how, LEVELS)
     answers = ask(memory, Queries(Q), how, LEVELS)
     assert by_lattice.tolist() == by_walk.tolist()
@@ -266,6 +320,17 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch, modes, vote):
         assert right.tobytes() == runs[0][1].tobytes()
 
 
+def test_cases_that_leave_nothing_aside_are_compared_all_at_once():
+    memory, queries = random_problem(n_columns=12, n_values=40)
+    how = Comparison(("overlap",) * 12, (1.0,) * 12)
+    steps = ask(memory, queries, how, [1, 5], with_votes=True, with_distances=True)
+    with pytest.MonkeyPatch.context() as patch:
+        through_all_cases(patch, chosen=False)
+        walked = ask(memory, queries, how, [1, 5], with_votes=True, with_distances=True)
+    for one, other in zip(steps, walked, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
 @pytest.mark.parametrize("block", [1, 7, 4096])
 def test_how_queries_are_cut_into_blocks_changes_nothing(monkeypatch, block):
     memory, queries = random_problem(n_cases=800, n_queries=150)
@@ -336,3 +401,20 @@ def test_a_column_of_very_many_values_makes_no_square_table(n_values):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1000 * n_values
+
+
+@pytest.mark.parametrize("n_columns", [14, 60])
+def test_the_work_of_many_columns_is_bounded_by_cases_and_not_by_sets_of_columns(n_columns):
+    memory, queries = random_problem(n_cases=300, n_queries=100, n_columns=n_columns, n_values=3)
+    alike = Comparison(("overlap",) * n_columns, (1.0,) * n_columns)
+    right = count_correct(memory, queries, alike, LEVELS)
+    assert not queries.lattices
+    found = ask(memory, queries, alike, LEVELS).classes
+    assert right.tolist() == (found == queries.labels[:, None]).sum(axis=0).tolist()
+
+
+def test_a_lattice_is_made_where_its_sets_are_few_beside_the_cases():
+    memory, queries = random_problem()
+    how = Comparison(("overlap",) * 6, (1.0,) * 6)
+    count_correct(memory, queries, how, LEVELS)
+    assert len(queries.lattices) == 1

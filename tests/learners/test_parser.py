@@ -101,6 +101,28 @@ def test_templates_read_off_trees_parse_nearly_as_well_as_those_people_wrote(man
     assert gains == sorted(gains, reverse=True)
 
 
+@pytest.mark.parametrize("templates", ["manual", "tree"])
+def test_a_parser_that_is_retrained_is_the_one_that_is_fitted_anew(templates, bosque):
+    learned, asked = sentences_of(bosque[0], 0, 60), sentences_of(bosque[1], 0, 20)
+    how = {"templates": templates, "forest": FOREST, "random_state": 1}
+    parser = small(**how).fit(learned)
+    before = parser.predict_trees(asked)
+    other = {"training": "perceptron", "epochs": 2, "decoder": "chu-liu-edmonds"}
+    again, anew = parser.retrained(**other), small(**how | other).fit(learned)
+    np.testing.assert_array_equal(again.model_.weights, anew.model_.weights)
+    assert again.predict_trees(asked) == anew.predict_trees(asked)
+    assert again.get_params() == anew.get_params()
+    assert parser.predict_trees(asked) == before
+
+
+def test_what_edges_depend_on_cannot_be_set_anew(toy, tmp_path):
+    with pytest.raises(InputError, match="prune cannot be set anew without new edges"):
+        toy.retrained(prune=0)
+    toy.save(tmp_path / "trees.featloom")
+    with pytest.raises(InputError, match="a parser that was loaded has no sentences"):
+        DependencyParser.load(tmp_path / "trees.featloom").retrained(epochs=2)
+
+
 @pytest.mark.parametrize(
     "how",
     [

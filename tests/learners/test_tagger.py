@@ -58,6 +58,28 @@ def weights_by_name(tagger):
     }
 
 
+@pytest.mark.parametrize("templates", [TEMPLATES, PAIRS])
+def test_a_tagger_that_is_retrained_is_the_one_that_is_fitted_anew(templates):
+    tagger = fitted(templates=templates)
+    other = {"c2": 0.1, "rate": 0.03, "model": "memm", "candidates": 0.9}
+    again, anew = tagger.retrained(**other), fitted(templates=templates, **other)
+    np.testing.assert_array_equal(again.model_.weights, anew.model_.weights)
+    np.testing.assert_array_equal(again.model_.pair_weights, anew.model_.pair_weights)
+    assert again.predict(OTHERS) == anew.predict(OTHERS)
+    assert again.get_params() == anew.get_params()
+    # The first one is as it was.
+    assert tagger.predict(OTHERS) == fitted(templates=templates).predict(OTHERS)
+
+
+def test_what_features_depend_on_cannot_be_set_anew(tmp_path):
+    tagger = fitted()
+    with pytest.raises(InputError, match="cutoff cannot be set anew without new features"):
+        tagger.retrained(cutoff=2)
+    tagger.save(tmp_path / "tags.featloom")
+    with pytest.raises(InputError, match="a tagger that was loaded has no sentences"):
+        SequenceTagger.load(tmp_path / "tags.featloom").retrained(c2=0.1)
+
+
 # What is learned ------------------------------------------------------------------------------
 
 

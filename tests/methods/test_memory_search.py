@@ -10,7 +10,7 @@ from featloom import MemoryClassifier, MemorySearch, NominalTable
 from featloom.counts.values import WEIGHTS
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
-from featloom.learners.comparison import MODES
+from featloom.learners.comparison import MODES, VOTES
 from featloom.methods.memory_search.evaluation import FitEvaluation
 from featloom.methods.memory_search.search import STRATEGIES
 from featloom.methods.memory_search.settings import Setting, SettingSpace
@@ -45,6 +45,7 @@ def assert_best_is_of_the_space(search, ks=(1, 3), weights=WEIGHTS):
     best = search.best_setting_
     assert best["k"] in ks
     assert best["weights"] in weights
+    assert best["vote"] in VOTES
     assert list(best["modes"]) == NAMES
     assert set(best["modes"].values()) <= set(MODES)
     assert set(best["modes"].values()) != {"ignore"}
@@ -58,7 +59,7 @@ def test_the_score_of_the_best_setting_is_that_of_a_classifier_set_to_it(strateg
     assert_best_is_of_the_space(search, weights=("none", "gain_ratio"))
     best = search.best_setting_
     learner = MemoryClassifier(
-        k=best["k"], weights=best["weights"], metric=best["modes"], compat=compat
+        k=best["k"], weights=best["weights"], metric=best["modes"], vote=best["vote"], compat=compat
     ).fit(X, Y)
     assert search.best_score_ == pytest.approx(learner.score(X_VALID, Y_VALID), abs=1e-12)
     assert search.predict(X_VALID).tolist() == learner.predict(X_VALID).tolist()
@@ -85,7 +86,8 @@ def test_without_validation_data_the_score_is_that_of_cross_validation():
     fold_of = make_folds(np.unique(Y, return_inverse=True)[1], n_folds=3, seed=4)
     for train, held_out in splits(fold_of):
         learner = MemoryClassifier(
-            k=best["k"], weights=best["weights"], metric=best["modes"], compat="timbl"
+            k=best["k"], weights=best["weights"], metric=best["modes"], vote=best["vote"],
+            compat="timbl",
         ).fit(X.iloc[train], Y[train])
         right += (learner.predict(X.iloc[held_out]) == Y[held_out]).sum()
     assert search.best_score_ == pytest.approx(right / len(Y), abs=1e-12)
@@ -131,14 +133,52 @@ def test_a_weighting_with_its_modes_is_evaluated_once_ever(strategy, tmp_path, m
     monkeypatch.setattr(FitEvaluation, "__call__", counted)
     path = tmp_path / "search.journal"
     first = searching(strategy, journal=path).fit(X, Y, X_VALID, Y_VALID)
-    assert len(calls) == len(set(calls)) == len(first.history_)
+    n_calls = len(calls)
+    default = tuple({"weights": "gain_ratio", **dict.fromkeys(NAMES, "overlap")}.items())
+    assert set(calls) == {tuple(e.candidate.items()) for e in first.history_} | {default}
+    assert n_calls == len(set(calls))
     again = searching(strategy, journal=path).fit(X, Y, X_VALID, Y_VALID)
-    assert len(calls) == len(first.history_)
+    assert len(calls) == n_calls
     assert again.history_.replayed == len(again.history_)
     assert again.best_setting_ == first.best_setting_
     # Another strategy finds there what it shares with the first.
     searching("grid", journal=path).fit(X, Y, X_VALID, Y_VALID)
     assert len(calls) == len(set(calls))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_strategy_keeps_less_than_the_default_or_the_best_it_came_by(strategy):
+    search = searching(strategy, budget=2).fit(X, Y, X_VALID, Y_VALID)
+    default = MemoryClassifier(compat="timbl").fit(X, Y).score(X_VALID, Y_VALID)
+    assert search.best_score_ >= max(default, *(e.score for e in search.history_)) - 1e-12
+    assert len(search.history_) == 2
+
+
+@pytest.mark.parametrize("strategy", ["genetic", "forward", "backward"])
+def test_what_a_strategy_of_the_paper_ended_with_can_be_kept_as_it_is(strategy):
+    kept = searching(strategy, keep="strategy", vote="count").fit(X, Y, X_VALID, Y_VALID)
+    best = searching(strategy, vote="count").fit(X, Y, X_VALID, Y_VALID)
+    histories = [[(e.candidate, e.result) for e in one.history_] for one in (kept, best)]
+    assert histories[0] == histories[1]
+    assert kept.trajectory_ == best.trajectory_
+    assert kept.best_score_ == kept.trajectory_[-1] <= best.best_score_
+    assert "votes" not in kept.history_[0].result
+
+
+def test_the_vote_that_is_best_is_found_and_may_be_held_fixed():
+    """The nearest case is right, and outvoted by those that lie farther."""
+    rows = [["a", "b", str(i)] for i in range(20)] + [["a", "c", str(i)] for i in range(30)]
+    classes = ["near"] * 20 + ["far"] * 30
+    asked, gold = [["a", "b", "?"], ["a", "c", "?"]], ["near", "far"]
+    given = {"ks": (21,), "weights": ("none",), "modes": ("overlap",), "strategy": "grid"}
+    search = MemorySearch(**given, compat=None).fit(rows, classes, asked, gold)
+    assert (search.best_score_, search.best_setting_["vote"]) == (1.0, "inverse_distance")
+    assert search.best_estimator_.vote == "inverse_distance"
+    assert search.history_[0].result["votes"]["count"] == [0.5]
+    fixed = MemorySearch(**given, compat=None, vote="count").fit(rows, classes, asked, gold)
+    assert (fixed.best_score_, fixed.best_setting_["vote"]) == (0.5, "count")
+    some = MemorySearch(**given, compat=None, votes=("count", "inverse_linear"))
+    assert some.fit(rows, classes, asked, gold).best_setting_["vote"] == "inverse_linear"
 
 
 def test_the_trajectory_never_falls_and_ends_at_the_best_of_all_ks():
@@ -184,10 +224,10 @@ def test_over_parameters_treats_all_features_alike(strategy):
 
 def test_together_is_at_least_as_good_as_each_alone_when_all_is_tried():
     alone = [
-        searching("exhaustive", over=over).fit(X, Y, X_VALID, Y_VALID).best_score_
+        searching("exhaustive", over=over, vote="count").fit(X, Y, X_VALID, Y_VALID).best_score_
         for over in ("features", "parameters")
     ]
-    together = searching("exhaustive").fit(X, Y, X_VALID, Y_VALID)
+    together = searching("exhaustive", vote="count").fit(X, Y, X_VALID, Y_VALID)
     assert together.best_score_ >= max(alone)
     assert together.best_setting_["modes"]["noise"] == "ignore"
 
@@ -269,6 +309,11 @@ def test_where_only_a_column_that_says_nothing_is_left_the_most_frequent_class_i
         ),
         ({"modes": ("ignore",)}, "modes offers nothing but 'ignore'; nothing is left to compare"),
         ({"modes": ()}, "modes must name at least one of 'ignore', 'overlap', 'mvdm'"),
+        ({"votes": ()}, "votes must name at least one of 'count', 'inverse_distance', "
+                        "'inverse_linear', 'exponential'"),
+        ({"votes": ("x",)}, "votes holds 'x'; there are 'count', 'inverse_distance', "
+                            "'inverse_linear', 'exponential'"),
+        ({"keep": "all"}, "keep is 'all'; it can be 'best', 'strategy'"),
         ({"vote": "x"}, "vote is 'x'; it can be 'count', 'inverse_distance', 'inverse_linear', "
                         "'exponential'"),
         ({"compat": "weka"}, "compat is 'weka'; it can be 'timbl' or None"),
@@ -322,5 +367,6 @@ def test_a_setting_is_written_in_short():
     setting = Setting(3, "none", ("mvdm", "ignore"))
     assert setting.short() == "k=3 none M –"
     assert setting.as_dict(["a", "b"]) == {
-        "k": 3, "weights": "none", "modes": {"a": "mvdm", "b": "ignore"},
+        "k": 3, "weights": "none", "vote": "count", "modes": {"a": "mvdm", "b": "ignore"},
     }  # fmt: skip
+    assert setting._replace(vote="exponential").short() == "k=3 none exponential M –"

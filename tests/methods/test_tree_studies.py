@@ -13,7 +13,6 @@ from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.features.template import Template
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates, ParserTraining
-from featloom.learners.linear import MANY_CLASSES
 from featloom.learners.parser import DependencyParser
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.features import SeenFeatures
@@ -43,7 +42,7 @@ def rows(n: int, n_classes: int = 3, seed: int = 0, groups: bool = False) -> Nom
     return NominalTable.from_columns(texts, labels=names, groups=of_group)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, MANY_CLASSES + 3])
+@pytest.mark.parametrize("n_classes", [2, 3, 13])
 def test_a_drop_is_what_a_model_loses_whose_weights_of_a_template_are_zero(n_classes):
     learn = rows(600, n_classes)
     judge = learn.recode(rows(200, n_classes, seed=1))
@@ -74,7 +73,7 @@ def test_with_few_classes_the_model_is_scikit_learns(n_classes):
 
 
 def test_with_many_classes_the_model_learns_the_same_task():
-    n_classes = MANY_CLASSES + 3
+    n_classes = 13
     learn, judge = rows(3000, n_classes), rows(500, n_classes, seed=1)
     model = LinearModel(SeenFeatures(learn, [BOTH, ONE, TWO]), learn, 10.0)
     gold = np.array(judge.classes, dtype=object)[judge.labels]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ANEW = frozenset({"out", "quiet", "json"})
 _USES = {"table": "predict", "sequence": "tag", "trees": "parse", "tasks": "predict"}
+_ASKED = ("kind", "task", "positive", "bins", "judge_by", "class_weight")
 _IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample")
 
 
@@ -36,6 +37,13 @@ def discover(
     ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Class whose F1 counts; default the rarer of two.")
+    ] = None,
+    judge_by: Annotated[
+        str,
+        typer.Option(help="What tables are judged by: log-loss, AUC, accuracy, F1, Brier score."),
+    ] = "log-loss",
+    class_weight: Annotated[
+        str | None, typer.Option(help="balanced: every class of a table weighs the same.")
     ] = None,
     bins: Annotated[
         int | None, typer.Option(help="Ranges to cut a target of numbers into.")
@@ -89,14 +97,14 @@ def answer(
     from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
     from featloom.search import Interrupted
 
-    how = {name: typed[name] for name in ("kind", "task", "positive", "bins")}
+    how = {name: typed[name] for name in _ASKED if name in typed}
     question, is_test, warnings = ask(loaded, test=held_out, **how)
     warnings = [*noticed, *warnings]
     if not quiet and not json:
         typer.echo(visible(f"{source}: taken for {question.words}"))
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
     shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
-    with live_table(question, quiet or json) as watch:
+    with live_table(question, quiet or json, typed["budget"], since) as watch:
         try:
             with timing.stage("compare"):
                 found = compare_all(
@@ -131,7 +139,9 @@ def load_any(
     return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True)
 
 
-def live_table(question: Any, quiet: bool, budget: str | None = None) -> Progress:
+def live_table(
+    question: Any, quiet: bool, budget: str | None = None, since: float | None = None
+) -> Progress:
     """The scores so far, on a terminal; elsewhere nothing."""
     from featloom.discover.progress import Progress
 
@@ -140,6 +150,7 @@ def live_table(question: Any, quiet: bool, budget: str | None = None) -> Progres
         lower_is_better=getattr(question, "lower_is_better", False),
         budget=budget,
         verbose=False if quiet else None,
+        since=since,
     )
 
 
@@ -218,6 +229,10 @@ def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[d
         command = f"featloom {_USES[kind]} {folder} NEW_FILE"
         said.append({"title": "on the command line", "code": command})
     given = {name: typed[name] for name in _IN_PYTHON if typed[name] is not None}
+    if typed.get("judge_by", "log-loss") != "log-loss":
+        given["judge_by"] = typed["judge_by"]
+    if typed.get("class_weight") is not None:
+        given["class_weight"] = typed["class_weight"]
     arguments = [repr(source)] + [
         f"{name}={str(value)!r}" if isinstance(value, Path) else f"{name}={value!r}"
         for name, value in given.items()

@@ -46,9 +46,11 @@ def memory(
         str | None, typer.Option(help="Numbers of neighbours to try: 1,3,5. Default odd, 1 to 21.")
     ] = None,
     vote: Annotated[
-        str,
-        typer.Option(help="count, inverse_distance, inverse_linear or exponential."),
-    ] = "count",
+        str | None,
+        typer.Option(
+            help="count, inverse_distance, inverse_linear or exponential; default the best."
+        ),
+    ] = None,
     threshold: Annotated[
         int, typer.Option(help="Values seen fewer times are compared by overlap, not by MVDM.")
     ] = 1,
@@ -255,6 +257,9 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
     table.add_column("setting")
     table.add_column("k", justify="right")
     table.add_column("weights", min_width=11)
+    votes = any(row["vote"] != "count" for row in part["settings"])
+    if votes:
+        table.add_column("vote")
     table.add_column("modes", overflow="fold", min_width=min(len(part["features"]), 24))
     for name in ("valid %", "test %", "fits", "p"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -263,6 +268,7 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
             escape(row["name"].removeprefix("found by ").removesuffix(" setting")),
             str(row["k"]),
             row["weights"].replace("_", " "),
+            *([row["vote"].replace("_", " ")] if votes else []),
             "".join(_LETTERS[mode] for mode in row["modes"]),
             f"{100 * row['validation']:.2f}",
             f"{100 * row['test']:.2f}",

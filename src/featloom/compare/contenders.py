@@ -201,14 +201,17 @@ class Question(ABC):
     def of_chance_counts(self) -> Callable[[np.ndarray], np.ndarray]:
         return self.of_counts
 
-    def judge(self, units: np.ndarray, fitted: Fitted) -> tuple[Fitted, Judged]:
+    def judge(self, units: np.ndarray, data: Any, fitted: Fitted, keep: bool = True) -> Judged:
         """What a fitted contender's predictions for some units are worth.
 
-        Where probabilities are to be calibrated the contender comes back with what was found.
+        Parameters
+        ----------
+        data : of these units, as :meth:`take` gives it.
+        keep : whether rows are wanted, which only tests on them need.
         """
-        answers = fitted.answers(self.take(units))
+        answers = fitted.answers(data)
         score = float(self.of_counts(self.counts(units, answers).sum(axis=0)))
-        return fitted, Judged(score, {}, packed(answers))
+        return Judged(score, {}, packed(answers) if keep else "")
 
     def calibrated(self, fitted: Fitted, details: Sequence[Mapping[str, Any]]) -> Fitted:
         """The same with probabilities that are as true as those held out allow.
@@ -237,8 +240,8 @@ class Question(ABC):
         """The codes that were predicted."""
         return unpacked(rows)
 
-    def figures(self, units: np.ndarray, rows: str, details: Sequence[Mapping]) -> dict[str, Any]:
-        """Other figures of predictions for the test part; ``details`` are those of the folds."""
+    def figures(self, units: np.ndarray, rows: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        """Other figures of predictions for the test part."""
         return {}
 
     @abstractmethod

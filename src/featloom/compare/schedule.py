@@ -29,10 +29,12 @@ _STEEPEST = 2.0
 _USABLE = 0.92  # share of the time that is planned with; the rest goes by between trials
 _FIRST = 0.4  # share of the time that one contender may take with all units, test and all
 _AFFORDED = 0.25  # and that one takes which cannot afford them all
-_TRY = 0.12  # share of the time that a first look may take
-_LEAST_LIMIT = 2.0  # seconds
+_TRY = 0.15  # share of the time that a first look may take
+_LEAST_LIMIT = 3.0  # seconds
 _SLACK = 4.0  # times its expected cost that a trial may take
 _BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
+_CHEAP = 0.02  # share of the time that is left, below which one far behind goes on all the same
+_SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
 _FEW = 80  # units; fewer tell nothing
 _SEARCH_SHARE = 0.3  # of the time that is left, for a search
 
@@ -48,6 +50,8 @@ class Standing:
     units : how many it learns from; None: all.
     costs : (units, seconds for one setting) of its trials.
     scores : by setting, the score of each fold at ``units``.
+    found : a setting with which a search need not be done again.
+    tested : the setting that was judged on the test part.
     fault : why it takes no further part.
     """
 
@@ -58,6 +62,7 @@ class Standing:
     settings: dict[str, Setting] = field(default_factory=dict)
     details: dict[str, dict[int | str, Any]] = field(default_factory=dict)
     found: Setting | None = None
+    tested: str | None = None
     fault: str = ""
 
     @property
@@ -160,13 +165,23 @@ class FirstAnswers(RoundByRound):
     # ── the order ──
 
     def rounds(self) -> Rounds:
-        quick = [one for one in self.standings.values() if not one.contender.searches]
+        every = list(self.standings.values())
+        searches = [one for one in every if one.contender.searches]
+        slow = [one for one in every if one.contender.cost >= _SLOW and one not in searches]
+        quick = [one for one in every if one not in searches and one not in slow]
+        inside = [one for one in quick if one.contender.role != "yardstick"]
+        outside = [one for one in quick if one.contender.role == "yardstick"]
         yield from self._first_looks(quick)
         yield from self._first_answers(quick)
         yield from self._other_folds(self._in_sight(quick))
-        yield from self._tuned(self._in_sight(quick))
+        yield from self._tuned(self._in_sight(inside))
         yield from self._other_folds(self._alive(quick))
-        searches = [one for one in self.standings.values() if one.contender.searches]
+        yield from self._tuned(outside)
+        yield from self._tested()
+        yield from self._first_looks(slow)
+        yield from self._first_answers(slow)
+        yield from self._other_folds(slow)
+        yield from self._tested()
         yield from self._searched(searches)
         yield from self._tested()
 
@@ -174,8 +189,8 @@ class FirstAnswers(RoundByRound):
         """Where there are many units, what each costs is seen on few."""
         if self._of_fold() <= 1.5 * self.small:
             return
-        limit = None if self.seconds is None else max(_LEAST_LIMIT, _TRY * self.seconds)
-        yield [self._trial(one, 0, units=self.small, limit=limit) for one in standings]
+        if standings:
+            yield [self._trial(one, 0, units=self.small) for one in standings]
 
     def _first_answers(self, standings: Sequence[Standing]) -> Rounds:
         """Every default on one fold, the cheapest first, on all units that it can afford."""
@@ -183,11 +198,15 @@ class FirstAnswers(RoundByRound):
         asked = []
         for one in waiting:
             one.units = self._affordable(one)
-            if self.seconds is not None and self._cost(one, one.units) > self._left(reserve=False):
-                self._pass_over(one, self._cost(one, one.units))
+            # An outside model is measured as its users would run it, or not at all.
+            handicapped = one.contender.role == "yardstick" and one.units is not None
+            cost = self._cost(one, None if handicapped else one.units)
+            if self.seconds is not None and (handicapped or cost > self._left(reserve=False)):
+                self._pass_over(one, cost)
             else:
                 asked.append(self._trial(one, 0))
-        yield asked
+        if asked:
+            yield asked
 
     def _affordable(self, one: Standing) -> int | None:
         """Units of which a contender can afford a fold, the test part and a last fit."""
@@ -285,7 +304,7 @@ class FirstAnswers(RoundByRound):
         planned = 0.0
         for one in order:
             key = one.best
-            if key is None:
+            if key is None or one.tested == key:
                 continue
             cost = self._test_cost(one)
             left = self._left(reserve=False) - planned - self._last_cost()
@@ -293,8 +312,10 @@ class FirstAnswers(RoundByRound):
                 self.passed_over.setdefault(one.name, "there was no time for the test part")
                 continue
             planned += cost
+            one.tested = key
             asked.append(self._test(one, key))
-        yield asked
+        if asked:
+            yield asked
 
     def _test(self, one: Standing, key: str) -> dict[str, Any]:
         setting = one.settings[key]
@@ -325,8 +346,12 @@ class FirstAnswers(RoundByRound):
             if limit is None:
                 size = self.n_learn if fold == TEST else self._of_fold()
                 expected = len(settings) * self._cost(one, units, size)
-                limit = min(_SLACK * expected * self._slowness(), self._wall_left())
-            candidate["limit"] = float(2 ** np.ceil(np.log2(max(limit, _LEAST_LIMIT))))
+                limit = _SLACK * expected * self._slowness() if one.costs else _TRY * self.seconds
+            # The end's share of the time is not to be had.
+            kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
+            limit = min(max(limit, _LEAST_LIMIT), max(0.5, self._wall_left() - kept))
+            # In steps, for a limit is part of what a trial is known by.
+            candidate["limit"] = float(2 ** (np.floor(2 * np.log2(limit)) / 2))
         return candidate
 
     # ── who ──
@@ -351,12 +376,16 @@ class FirstAnswers(RoundByRound):
         if self.seconds is None or not blind or len(ranked) < 3:
             return ranked
         means = {one.name: one.mean(str(one.best)) for one in ranked}
-        inside = [one for one in ranked if one.contender.role != "yardstick"]
-        top = max(means[one.name] for one in inside)
+        top = max(means[one.name] for one in ranked if one.contender.role != "yardstick")
         least = top - _BEHIND * max(0.0, top - means[blind[0].name])
-        near = [one for one in ranked if means[one.name] >= least or self._is_blind(one)]
-        outside = [one for one in ranked if one.contender.role == "yardstick" and one not in near]
-        return near + outside
+        left = self._left()
+        return [
+            one
+            for one in ranked
+            if means[one.name] >= least
+            or self._is_blind(one)
+            or self.n_folds * self._cost(one, one.units) <= _CHEAP * left
+        ]
 
     def _pass_over(self, one: Standing, cost: float) -> None:
         left = max(0.0, self._left()) / self.workers
@@ -386,7 +415,8 @@ class FirstAnswers(RoundByRound):
     def _reserve(self) -> float:
         """What the test part and the last fit will take."""
         scored = self._ranked(list(self.standings.values()))
-        return sum(map(self._test_cost, scored)) + self._last_cost()
+        untested = [one for one in scored if one.tested != one.best]
+        return sum(map(self._test_cost, untested)) + self._last_cost()
 
     def _test_cost(self, one: Standing) -> float:
         return self._cost(one, one.units, self.n_learn)

@@ -15,7 +15,7 @@ from typing import Any
 
 from featloom.compare.contenders import Contender, Question
 from featloom.errors import InputError
-from featloom.evaluation.protocol import Protocol
+from featloom.evaluation.protocol import TEST, Protocol
 from featloom.kernels.compiling import compile_time
 
 _WARM_UP = 60
@@ -78,7 +78,8 @@ class Trials:
 
     def _outcomes(self, contender: Contender, candidate: Mapping[str, Any], learned, judged):
         question, seed = self.question, self.protocol.seed
-        known = question.take(learned)
+        known, asked_for = question.take(learned), question.take(judged)
+        keep = candidate["fold"] == TEST
         calibration = candidate.get("calibration")
         begun = process_time()
         for setting, fitted in zip(
@@ -90,7 +91,7 @@ class Trials:
             if calibration is not None:
                 fitted = question.calibrated(fitted, calibration)
             asked = process_time()
-            fitted, found = question.judge(judged, fitted)
+            found = question.judge(judged, asked_for, fitted, keep)
             outcome = {
                 "setting": setting,
                 "score": found.score,
@@ -119,8 +120,8 @@ def warm_up(contender: Contender, question: Question, units, seed: int) -> None:
     """Fit a few units with the default setting and judge them, whatever comes of it."""
     # So few units may have one class; what is at fault with all of them, the trial finds.
     with suppress(Exception):
-        fitted = contender.fit(question.take(units), contender.default, seed, 1)
-        question.judge(units, fitted)
+        few = question.take(units)
+        question.judge(units, few, contender.fit(few, contender.default, seed, 1))
 
 
 def _fault(words: str, cpu: float, wall: float) -> dict[str, Any]:

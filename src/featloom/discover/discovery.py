@@ -1,32 +1,39 @@
 """One question, every contender, one answer: the run of a comparison and what it leaves behind.
 
-The budget is one of wall-clock time.  Most of it is for trials, which end with their time whatever
-they are doing; the rest is for the chosen contender, which learns once more from all the data.
+The budget is one of wall-clock time, without what is compiled once on a machine.  Trials end with
+it, whatever they are doing; what is planned with is CPU time, so that a busy machine compares the
+same rows as a quiet one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from featloom.cluster import current_cluster
-from featloom.discover.contenders import Contender, Finding, Fitted, Question
-from featloom.discover.protocol import Protocol, Trials, make_protocol, names_of
-from featloom.discover.schedule import CheapestFirst
-from featloom.discover.verdict import Found, judge
+from featloom.compare.contenders import Contender, Finding, Fitted, Question, names_of
+from featloom.compare.schedule import FirstAnswers
+from featloom.compare.trials import Trials, warm_up
+from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judge
+from featloom.discover.progress import Progress
 from featloom.errors import InputError
+from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
+from featloom.kernels.compiling import compile_time, is_compiled, set_compiled
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
 from featloom.search.workers import number_of_workers
 
 FOLDS = 5
-VERSION = 1  # of what a trial computes
-_FOR_TRIALS = 0.88  # of the time; the rest is for learning from all the data
-_FOR_ALL = 0.96  # and a little for writing it down
+VERSION = 2  # of what a trial computes
+_TO_WRITE = 2.5  # seconds that are kept for writing the result and the page
+_TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
+_WARM_UP = 60  # units that kernels are compiled with
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
 
@@ -112,18 +119,17 @@ class Discovery:
         lines += [
             f"  {row['name']:<28} {row['value']:.4f} ({row['size_words']})"
             for row in self.leaderboard
-            if row["status"] == "finished"
+            if "value" in row
         ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         rows = "".join(
             f"<tr><td>{escape(row['name'])}</td><td>{row['value']:.4f}</td>"
-            f"<td>{row['test']:.4f}</td><td>{escape(row['size_words'])}</td></tr>"
+            f"<td>{'' if row['test'] is None else format(row['test'], '.4f')}</td>"
+            f"<td>{escape(row['size_words'])}</td></tr>"
             for row in self.leaderboard
-            if row["status"] == "finished"
+            if "value" in row
         )
         head = "<tr><th>contender</th><th>cross-validated</th><th>test</th><th>size</th></tr>"
         return f"<p>{escape(self.verdict)}</p><table>{head}{rows}</table>"
@@ -156,14 +162,14 @@ def compare_all(
     warnings: Sequence[str] = (),
     seed: int = 0,
     jobs: int = -1,
-    watch: Watch | None = None,
+    watch: Watch | Progress | None = None,
     since: float | None = None,
 ) -> Discovery:
-    """Try every contender, choose one, and let it learn from all the data.
+    """Try every contender, choose one, and fit it on all the data.
 
     Parameters
     ----------
-    budget : a time such as "10m"; None: as long as it takes.
+    budget : a time such as "10m"; None: as long as it takes.  Compilation is not charged to it.
     is_test : whether each unit is in the test part; None: a fifth is held out.
     journal : file that keeps what is finished, and the fingerprint of the data.
     only : names of contenders; None: all that apply.
@@ -180,15 +186,26 @@ def compare_all(
     seconds = Budget.of(budget).seconds
     if Budget.of(budget).evaluations is not None:
         raise InputError(f"budget {budget!r} is no time; it must be one such as 90s, 10m or 2h")
-    protocol = make_protocol(question, n_folds=n_folds, seed=seed, is_test=is_test)
+    protocol = make_protocol(
+        question.strata, question.groups, n_folds=n_folds, seed=seed, is_test=is_test,
+        unit=question.unit,
+    )  # fmt: skip
     contenders = _contenders(question, only)
-    for_trials = None if seconds is None else _FOR_TRIALS * seconds
     threads, elsewhere = number_of_workers(jobs), current_cluster()
     workers = threads if elsewhere is None else elsewhere.n_workers
-    schedule = CheapestFirst(
-        contenders, n_learn=len(protocol.learn), n_folds=protocol.n_folds, seconds=for_trials,
-        workers=workers, enough=question.enough,
-    )  # fmt: skip
+    compiled = _compiled_first(question, protocol, contenders, watch)
+    begun += compiled
+    for_trials = None if seconds is None else max(0.5 * seconds, seconds - _TO_WRITE)
+    # What was read before is not known to whoever resumes; what it takes is guessed from the data.
+    before = _TO_START + len(question) / _READ
+    schedule = FirstAnswers(
+        contenders,
+        n_learn=len(protocol.learn),
+        n_folds=protocol.n_folds,
+        seconds=None if for_trials is None else max(0.5 * for_trials, for_trials - before),
+        workers=workers,
+        small=question.small,
+    )
     trials = Trials(question, protocol, names_of(contenders))
     limits = Budget()
     if for_trials is not None:
@@ -199,52 +216,129 @@ def compare_all(
         "method": "discover", "version": VERSION, "kind": question.kind, "folds": protocol.n_folds,
         "seed": seed, "contenders": [one.name for one in contenders], "metric": question.metric,
     }  # fmt: skip
-
-    short: list[str] = []
-
-    def told(found: Found, history: History, fitted: Fitted | None, stopped: str) -> Discovery:
-        parts = _parts(question, protocol, found, history, fitted, [*warnings, *short])
-        parts["budget"] = {
-            "seconds": seconds, "spent": monotonic() - begun, "stopped": stopped,
-        }  # fmt: skip
-        return Discovery(question, protocol, found, fitted, parts)
-
-    def judged(history: History, why: str = "the time was over") -> Found:
-        unfinished = {one.name: why for one in contenders} | schedule.passed_over
-        return judge(
-            question, protocol, contenders, history, units=schedule.units, passed_over=unfinished,
-            seed=seed,
-        )  # fmt: skip
-
-    watch.say("comparing (first use compiles)")
+    run = _Run(question, protocol, schedule, [*warnings], seconds, begun, compiled, seed)
+    watch.say("comparing")
     try:
         history = _searched(trials, schedule, journal, description, workers, limits, watch)
     except Interrupted as stop:
-        found = judged(stop.history, "interrupted")
-        stop.discovery = told(found, stop.history, None, "interrupted")  # type: ignore[attr-defined]
+        run.history = stop.history
+        stop.discovery = run.told(None, "interrupted")  # type: ignore[attr-defined]
         raise
-    found = judged(history)
-    if found.chosen is None:
+    run.history = history
+    choosable = [one for one in run.entries() if one.role != "yardstick"]
+    if not choosable:
         asked = "" if seconds is None else f" of {seconds:g} s"
         raise InputError(f"the budget{asked} was too small for anything; give it more time")
-    watch.say(f"{found.chosen} learns from all the data")
-    left = None if seconds is None else max(0.0, _FOR_ALL * seconds - (monotonic() - begun))
-    units = np.arange(len(question))
-    most = len(units) if left is None else schedule.affordable(found.chosen, len(units), left)
-    if most < len(units):
-        units = np.sort(np.random.default_rng(seed).permutation(units)[:most])
-        short.append(
-            f"the model that is kept learned from {most:,} of {len(question):,} {question.unit}, "
-            "for want of time"
-        )
+    chosen, _ = choice(choosable)
+    watch.say(f"{chosen.name} is fitted on all the data")
     try:
-        contender = names_of(contenders)[found.chosen]
-        fitted = contender.fit(question.take(units), seed, threads)
+        fitted = run.last_fit(chosen, threads)
     except KeyboardInterrupt:
         broken_off = Interrupted(history)
-        broken_off.discovery = told(found, history, None, "interrupted")  # type: ignore[attr-defined]
+        broken_off.discovery = run.told(None, "interrupted")  # type: ignore[attr-defined]
         raise broken_off from None
-    return told(found, history, fitted, history.stopped)
+    return run.told(fitted, history.stopped)
+
+
+@dataclass
+class _Run:
+    """A comparison under way, and what is to be told of it."""
+
+    question: Question
+    protocol: Protocol
+    schedule: FirstAnswers
+    warnings: list[str]
+    seconds: float | None
+    begun: float
+    compiled: float
+    seed: int
+    history: Sequence[Evaluation] = ()
+
+    def entries(self) -> list[Entry]:
+        return entries_of(self.schedule.standings, self.history)
+
+    def last_fit(self, entry: Entry, threads: int) -> Fitted:
+        """The chosen contender with its setting, fitted on all the data that it has time for."""
+        units = np.arange(len(self.question))
+        standing = self.schedule.standings[entry.name]
+        if standing.units is not None:
+            # It learns from no larger a share than it was judged with.
+            most = standing.units * len(units) // max(len(self.protocol.learn), 1)
+            units = drawn(units, most, self.seed)
+            self.warnings.append(
+                f"the model that is kept learned from {len(units):,} of {len(self.question):,} "
+                f"{self.question.unit}, for want of time"
+            )
+        setting = entry.setting
+        if entry.contender.searches and standing.found is not None:
+            setting = standing.found
+        fitted = entry.contender.fit(self.question.take(units), setting, self.seed, threads)
+        return self.question.calibrated(fitted, [one for one in entry.details.values() if one])
+
+    def told(self, fitted: Fitted | None, stopped: str) -> Discovery:
+        why = "interrupted" if stopped == "interrupted" else "the time was over"
+        unfinished = {name: why for name in self.schedule.standings} | self.schedule.passed_over
+        found = judge(
+            self.question, self.protocol, self.entries(), self.schedule, self.history,
+            passed_over=unfinished, kept=fitted, seed=self.seed,
+        )  # fmt: skip
+        parts = _parts(self.question, self.protocol, found, self.history, fitted, self.warnings)
+        compiled = self.compiled + sum(
+            float(one.result.get("compiled_s", 0.0)) for one in self.history
+        )
+        elsewhere = self.schedule.workers > 1
+        in_workers = sum(float(one.result["cpu_s"]) for one in self.history) if elsewhere else 0.0
+        parts["budget"] = {
+            "seconds": self.seconds,
+            "spent": monotonic() - self.begun,
+            "cpu": in_workers + process_time(),
+            "compiled": compiled,
+            "first_answer": self.first_answer,
+            "stopped": stopped,
+        }
+        return Discovery(self.question, self.protocol, found, fitted, parts)
+
+    @property
+    def first_answer(self) -> float | None:
+        """Seconds after which the first leaderboard stood: two contenders and chance on all units.
+
+        Counted from the beginning of the trials.
+        """
+        seen = set()
+        for one in self.history:
+            name = one.candidate["method"]
+            if "fault" not in one.result and (
+                one.candidate["units"] == self.schedule.standings[name].units
+            ):
+                seen.add(name)
+            if len(seen) >= 3:
+                return one.elapsed
+        return None
+
+
+def _compiled_first(
+    question: Question,
+    protocol: Protocol,
+    contenders: Sequence[Contender],
+    watch: Watch | Progress,
+) -> float:
+    """Compile what the contenders need, in this process alone, if it never was; in seconds.
+
+    Workers find it compiled, so none of them does it again, and no trial is charged with it.
+    """
+    if is_compiled(question.kind):
+        return 0.0
+    begun = monotonic()
+    watch.say("compiling kernels, once on this machine")
+    few = drawn(protocol.learn, _WARM_UP, protocol.seed)
+    with compile_time() as compiled, catch_warnings():
+        simplefilter("ignore")
+        for one in contenders:
+            if one.compiles and one.role != "yardstick":
+                warm_up(one, question, few, protocol.seed)
+    set_compiled(question.kind)
+    # What else was done here would have been done anyway, but not before the first trial.
+    return monotonic() - begun if compiled.seconds > 0.5 else 0.0
 
 
 def _contenders(question: Question, only: Sequence[str] | None) -> list[Contender]:
@@ -260,12 +354,12 @@ def _contenders(question: Question, only: Sequence[str] | None) -> list[Contende
 
 def _searched(
     trials: Trials,
-    schedule: CheapestFirst,
+    schedule: FirstAnswers,
     journal: tuple[str | Path, str] | None,
     description: Mapping[str, Any],
     workers: int,
     limits: Budget,
-    watch: Watch,
+    watch: Watch | Progress,
 ) -> History:
     how: dict[str, Any] = {
         "jobs": workers, "budget": limits, "progress": watch.progress, "on_result": watch.on_trial,
@@ -287,23 +381,21 @@ def _parts(
 ) -> dict[str, Any]:
     """All but the head of ``result.json``."""
     noticed = [*warnings, *question.warnings(protocol.learn, protocol.test)]
-    learned = [row["learned"] for row in found.leaderboard if row.get("learned") is not None]
-    if learned and max(learned) < len(protocol.learn):
-        noticed.append(
-            f"contenders learned from {max(learned):,} of {len(protocol.learn):,} "
-            f"{question.unit}, for want of time"
-        )
     return {
         "kind": "discover",
         "data": question.data_part()
         | {"taken_for": question.words, "kind": question.kind, "warnings": noticed},
         "protocol": protocol.words,
         "metric": question.metric,
+        "judge_by": question.metric,
+        "lower_is_better": question.lower_is_better,
         "unit": question.unit,
         "verdict": found.verdict,
         "significant": found.significant,
         "chosen": found.chosen,
         "chosen_why": found.chosen_why,
+        "chosen_size": None if fitted is None else fitted.size_words,
+        "chosen_figures": found.figures,
         "reference": found.reference,
         "leaderboard": found.leaderboard,
         "comparisons": found.comparisons,
@@ -322,21 +414,19 @@ def _errors(
     question: Question, protocol: Protocol, found: Found, history: Sequence[Evaluation]
 ) -> dict[str, Any]:
     """Right answers on the test part, by class and group, of the chosen one and the reference."""
-    from featloom.formats.packing import unpacked
-
     tables: dict[str, dict[str, dict[str, Any]]] = {}
     for name in dict.fromkeys([found.chosen, found.reference]):
         trials = [
             one.result
             for one in history
             if one.candidate["method"] == name
-            and one.candidate["fold"] == "test"
+            and one.candidate["fold"] == TEST
             and "fault" not in one.result
         ]
         if name is None or not trials:
             continue
-        told = question.errors(protocol.test, unpacked(trials[-1]["answers"]))
-        for part, rows in told.items():
+        answers = question.answers_of(trials[-1]["outcomes"][-1]["rows"])
+        for part, rows in question.errors(protocol.test, answers).items():
             table = tables.setdefault(part, {})
             for row in rows:
                 line = {"name": row["name"], "rows": row["rows"], "right": {}}

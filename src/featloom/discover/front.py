@@ -13,10 +13,15 @@ import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable, joined
-from featloom.discover.contenders import Question
+from featloom.compare.contenders import Question
 from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
+from featloom.discover.many_tasks import TaskQuestion, task_rows
+from featloom.discover.progress import Progress
 from featloom.discover.reading import read_data, share_to_read
+from featloom.discover.sequences import SentenceQuestion
+from featloom.discover.tables import TableQuestion
+from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.methods.transfer.parts import TaskRows
 from featloom.search import Budget, fingerprint
@@ -36,6 +41,8 @@ def discover(
     task: str | None = None,
     test: Any = None,
     positive: str | None = None,
+    judge_by: str = "log-loss",
+    class_weight: str | None = None,
     bins: int | None = None,
     sample: float | None = None,
     budget: Budget | str | None = "10m",
@@ -43,6 +50,7 @@ def discover(
     folder: str | os.PathLike | None = None,
     seed: int = 0,
     n_jobs: int = -1,
+    verbose: bool | None = None,
     watch: Watch | None = None,
 ) -> Discovery:
     """Try everything that applies to some data, and say what helps.
@@ -55,13 +63,19 @@ def discover(
     groups : column of documents, whose rows are never split apart.
     task : column that names the task of a row, for many small tables in one.
     test : rows to report on, in any form that ``data`` can have; None: a fifth is held out.
-    positive : class whose F1 counts; default the rarer of two, accuracy with more.
+    positive : class whose F1 counts; default the rarer of two.
+    judge_by : what tables are tuned, chosen and ordered by: "log-loss", "AUC", "Brier score",
+        "accuracy" or "F1"; the others are told beside it.
+    class_weight : "balanced": every class of a table weighs the same, however many rows it has.
     bins : ranges of about as many rows each to cut a target of numbers into.
     sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
     budget : time for all of it, such as "10m"; None: as long as it takes.
     only : contenders to try; None: all that apply.
     folder : where what is finished is kept, so that a run that was stopped can go on.
-    n_jobs : processes; -1: one for each core.
+    n_jobs : processes; -1: one for each core; 1: this one, no other is started.
+    verbose : None: the scores so far in a terminal or a notebook; True: elsewhere a line for what
+        is being done; False: nothing.
+    watch : who is told instead.
 
     Examples
     --------
@@ -80,18 +94,26 @@ def discover(
     share, noticed = share_to_read(data, sample, columns=(target, groups))
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
     question, is_test, warnings = ask(
-        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive, bins=bins
-    )
+        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive, bins=bins,
+        judge_by=judge_by, class_weight=class_weight,
+    )  # fmt: skip
     warnings = [*noticed, *warnings]
     journal = None
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         journal = Path(folder) / JOURNAL, marks_of(question, is_test)
-    return compare_all(
-        question, budget=budget, n_folds=FOLDS[question.kind], is_test=is_test, journal=journal,
-        only=only, warnings=warnings, seed=seed, jobs=n_jobs, watch=watch,
-        since=begun,
+    how: dict[str, Any] = {
+        "budget": budget, "n_folds": FOLDS[question.kind], "is_test": is_test, "journal": journal,
+        "only": only, "warnings": warnings, "seed": seed, "jobs": n_jobs, "since": begun,
+    }  # fmt: skip
+    if watch is not None:
+        return compare_all(question, watch=watch, **how)
+    progress = Progress(
+        question.metric, lower_is_better=question.lower_is_better, budget=budget,
+        n_folds=FOLDS[question.kind], verbose=verbose, since=begun,
     )  # fmt: skip
+    with progress as shown:
+        return compare_all(question, watch=shown, **how)
 
 
 def ask(
@@ -104,6 +126,8 @@ def ask(
     test: Any = None,
     positive: str | None = None,
     bins: int | None = None,
+    judge_by: str = "log-loss",
+    class_weight: str | None = None,
 ) -> tuple[Question, np.ndarray | None, list[str]]:
     """The question that data ask, which units are in a given test part, and what was noticed."""
     if kind is not None and kind not in KINDS:
@@ -113,8 +137,6 @@ def ask(
     if bins is not None and kind != "table":
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
-        from featloom.discover.many_tasks import TaskQuestion, task_rows
-
         rows = read if isinstance(read, TaskRows) else task_rows(read, task)
         _refuse_test(test, kind)
         return TaskQuestion(rows), None, []
@@ -136,9 +158,10 @@ def ask(
     if isinstance(read, NominalTable):
         read, said = without_idle_columns(read)
         warnings += said
-    from featloom.discover.tables import TableQuestion
-
-    return TableQuestion(read, positive), is_test, warnings
+    if class_weight not in (None, "balanced"):
+        raise InputError(f"class_weight is {class_weight!r}; it can be None or 'balanced'")
+    question = TableQuestion(read, positive, judge_by, class_weight == "balanced")
+    return question, is_test, warnings
 
 
 def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:
@@ -215,11 +238,7 @@ def _of_sentences(table: Any, kind: str) -> Question:
     if not isinstance(table, NominalTable) or table.sequence_bounds is None:
         raise InputError(f"the data are no sentences, which kind {kind!r} needs")
     if kind == "trees":
-        from featloom.discover.treebanks import TreeQuestion
-
         return TreeQuestion(table)
-    from featloom.discover.sequences import SentenceQuestion
-
     _check_classes(table)
     return SentenceQuestion(table)
 

@@ -1,60 +1,76 @@
-"""From trials to a leaderboard, a choice, and an answer in plain words.
+"""From trials to a leaderboard, a choice, and what is claimed of it.
 
-*Choice.*  By cross-validation alone: the simplest contender within a standard error of the best,
-fold by fold.  *Confirmation.*  On the test part, which no choice has seen.  First the chosen one
-against the answer that looks at nothing; only if that holds, every method against the reference,
-which is the baseline with the best cross-validated score, with Holm's correction.  So the chance
-that anything at all is called a gain where there is none is at most 1 %.
+The rules are those of :mod:`featloom.evaluation.verdict`; here they meet the trials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from featloom.discover.contenders import Contender, Question
-from featloom.discover.protocol import TEST, Protocol
+from featloom.compare.contenders import Contender, Fitted, Question, Setting
+from featloom.compare.schedule import FirstAnswers, Standing
 from featloom.discover.words import verdict_words, why_chosen
-from featloom.evaluation.selection import one_standard_error
-from featloom.evaluation.significance import (
-    Comparison,
-    bootstrap_interval,
-    holm,
-    paired_bootstrap,
+from featloom.evaluation.protocol import TEST, Protocol
+from featloom.evaluation.significance import Comparison, holm
+from featloom.evaluation.verdict import (
+    LEVEL,
+    beyond_chance,
+    choose,
+    comparable_means,
+    corrected_interval,
 )
-from featloom.formats.packing import unpacked
 from featloom.search import Evaluation
-
-LEVEL = 0.01
-_NEVER_CHOSEN = ("yardstick",)
+from featloom.search.space import json_text
 
 
-@dataclass
-class Standing:
-    """What is known of a contender when the trials are over."""
+@dataclass(eq=False)
+class Entry:
+    """A contender with the setting that did best, and how it did.
+
+    Parameters
+    ----------
+    scores : of the folds, higher is better.
+    outcome : of its last trial: on the test part, if there is one.
+    tested : whether that is of the test part.
+    learned : units it learned from there.
+    """
 
     contender: Contender
-    folds: list[float]
-    counts: np.ndarray | None  # of all folds, group by group
-    test_answers: np.ndarray | None
-    trial: Mapping[str, Any]  # on the test part, or the last one there is
+    setting: Setting
+    scores: dict[int, float]
+    details: dict[int, Mapping[str, Any]]
+    outcome: Mapping[str, Any]
+    tested: bool
+    learned: int
+    is_default: bool
 
     @property
     def name(self) -> str:
         return self.contender.name
 
     @property
-    def mean(self) -> float:
-        return float(np.mean(self.folds))
+    def role(self) -> str:
+        return self.contender.role
 
     @property
-    def answered(self) -> np.ndarray:
-        """Its answers on the test part, which a finished one has."""
-        assert self.test_answers is not None
-        return self.test_answers
+    def size(self) -> int:
+        return int(self.outcome["size"])
+
+    @property
+    def size_words(self) -> str:
+        return str(self.outcome["size_words"])
+
+    @property
+    def rows(self) -> str:
+        """What paired tests need."""
+        return str(self.outcome["rows"])
+
+    @property
+    def test(self) -> float:
+        """Its score on the test part, higher is better."""
+        return float(self.outcome["score"])
 
 
 @dataclass(frozen=True)
@@ -69,172 +85,216 @@ class Found:
     chosen: str | None
     chosen_why: str
     reference: str | None
+    figures: dict[str, Any] | None = field(default=None, repr=False)
 
 
 def judge(
     question: Question,
     protocol: Protocol,
-    contenders: Sequence[Contender],
+    entries: list[Entry],
+    schedule: FirstAnswers,
     history: Sequence[Evaluation],
     *,
-    units: int | None,
     passed_over: Mapping[str, str],
+    kept: Fitted | None = None,
     seed: int = 0,
 ) -> Found:
-    """The leaderboard, the choice and the verdict from the trials that were finished."""
-    standings = standings_of(question, protocol, contenders, history, units)
-    finished = [one for one in standings if one.test_answers is not None and one.counts is not None]
-    rows = [_row(question, protocol, one, seed) for one in finished]
-    done = {one.name for one in finished}
-    rows.sort(key=lambda row: -row["value"])
+    """The leaderboard, the choice and the verdict from the trials that were finished.
+
+    Parameters
+    ----------
+    entries : see :func:`entries_of`.
+    passed_over : why a contender was not compared, by name.
+    kept : the model that is handed over, fitted on all the data, whose size is told.
+    """
+    contenders = [one.contender for one in schedule.standings.values()]
+    choosable = [one for one in entries if one.role != "yardstick"]
+    chosen, best = choice(choosable) if choosable else (None, None)
+    if chosen is not None and kept is not None:
+        chosen.outcome = {
+            **chosen.outcome, "size": int(kept.size), "size_words": kept.size_words,
+        }  # fmt: skip
+    value_of = comparable_means([one.scores for one in entries]) if entries else []
+    order = sorted(range(len(entries)), key=lambda place: -value_of[place])
+    entries = [entries[place] for place in order]
+    rows = [_row(question, protocol, one, seed) for one in entries]
+    done = {one.name for one in entries}
+    for row in rows:
+        row["why"] = passed_over.get(row["name"], "") if row["status"] != "finished" else ""
     rows += [
         {"name": one.name, "role": one.role, "idea": one.idea, "status": "unfinished"}
-        | {"why": passed_over.get(one.name, "the time was over")}
+        | {"why": passed_over.get(one.name, "the time was over"), "chosen": False}
         for one in contenders
         if one.name not in done
     ]
     rows += [
         {"name": name, "role": "method", "idea": "", "status": "not applicable", "why": why}
+        | {"chosen": False}
         for name, why in question.left_out().items()
     ]
-    curves = _curves(contenders, history)
-    choosable = [one for one in finished if one.contender.role not in _NEVER_CHOSEN]
-    if not choosable:
+    curves = _curves(question, contenders, history)
+    if chosen is None or best is None:
         return Found(rows, [], curves, "Nothing was finished.", False, None, "", None)
-    values = {row["name"]: row["value"] for row in rows if row["status"] == "finished"}
-    chosen = choosable[choose(choosable, [values[one.name] for one in choosable])]
-    blind = [one for one in finished if one.contender.role == "chance"]
-    plain = [one for one in finished if one.contender.role in ("chance", "baseline")]
-    reference = max(plain, key=lambda one: values[one.name]) if plain else chosen
-    gate = _against_chance(question, protocol, chosen, blind[0], seed) if blind else None
-    something = gate is not None and gate.difference > 0 and gate.p < LEVEL
-    comparisons = _comparisons(question, protocol, finished, reference, something, seed)
-    if gate is not None and blind[0] not in (chosen, reference):
-        comparisons.insert(0, _comparison(chosen, blind[0], gate, gate.p, something))
+    tests, gate = _against_chance(question, protocol, entries, seed)
+    something = any(gate.values())
+    plain = [one for one in entries if one.role == "baseline"] or choosable
+    reference = max(plain, key=lambda one: (one.tested, -entries.index(one)))
+    comparisons = _comparisons(question, protocol, entries, reference, something, seed)
     for row in rows:
         row["chosen"] = row["name"] == chosen.name
-    words, significant = "The answer that looks at nothing is missing: too early to say.", False
-    if gate is not None:
-        words, significant = verdict_words(
-            question, chosen, reference, something, comparisons, finished, rows
-        )
-    best = max(choosable, key=lambda one: values[one.name])
+    words, significant = verdict_words(
+        question, chosen, reference, gate, [*comparisons], entries, rows
+    )
+    figures = None
+    if chosen.tested and chosen.outcome["details"]:
+        figures = question.figures(protocol.test, chosen.rows, chosen.outcome["details"])
+        blind = [one for one in entries if one.role == "chance" and one.tested]
+        if blind:
+            figures["base_rate_log_loss"] = blind[0].outcome["details"].get("log_loss")
     return Found(
-        rows, comparisons, curves, words, significant, chosen.name, why_chosen(chosen, best),
-        reference.name,
+        rows, [*tests, *comparisons], curves, words, significant, chosen.name,
+        why_chosen(chosen, best), reference.name, figures,
     )  # fmt: skip
 
 
-def choose(standings: Sequence[Standing], values: Sequence[float]) -> int:
-    """The place of the simplest within a standard error of the best, fold by fold.
+def choice(entries: Sequence[Entry]) -> tuple[Entry, Entry]:
+    """The one that is chosen, and the one with the best mean.
 
-    ``values`` are scores of all folds together, as the leaderboard shows them; the mean of the
-    folds' own scores may differ a little from it, so these are moved to have it as their mean.
+    The prediction that looks at nothing is chosen only if nothing is better in the folds.
     """
-    folds = [
-        [score + value - one.mean for score in one.folds]
-        for one, value in zip(standings, values, strict=True)
-    ]
-    sizes = [int(one.trial["size"]) for one in standings]
-    rule = "paired" if len(folds[0]) > 1 else "best"
-    return one_standard_error(None, folds, sizes, rule=rule)
+    means = comparable_means([one.scores for one in entries])
+    blind = [mean for one, mean in zip(entries, means, strict=True) if one.role == "chance"]
+    chance = float(blind[0]) if blind else None
+    best = entries[int(means.argmax())]
+    seeing = [one for one in entries if one.role != "chance"]
+    if not seeing or best.role == "chance":
+        return best, best
+    place = choose([one.scores for one in seeing], [one.size for one in seeing], chance)
+    return seeing[place], best
 
 
-def standings_of(
-    question: Question,
-    protocol: Protocol,
-    contenders: Sequence[Contender],
-    history: Sequence[Evaluation],
-    units: int | None,
-) -> list[Standing]:
-    """What is known of each contender; folds that are not all there say nothing."""
-    found = []
-    for contender in contenders:
-        trials = {
-            one.candidate["fold"]: one.result
-            for one in history
-            if one.candidate["method"] == contender.name
-            and one.candidate["units"] == units
-            and "fault" not in one.result
-        }
-        folds = [trials.get(fold) for fold in range(protocol.n_folds)]
-        scores: list[float] = []
-        counts = None
-        if all(fold is not None for fold in folds):
-            scores = [float(fold["score"]) for fold in folds if fold is not None]
-            counts = np.concatenate(
-                [
-                    question.counts(protocol.parts(number, None)[1], unpacked(fold["answers"]))
-                    for number, fold in enumerate(folds)
-                    if fold is not None
-                ]
+def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation]) -> list[Entry]:
+    """What became of each contender that was judged on a fold at least."""
+    outcomes: dict[tuple[str, str, Any], tuple[Mapping[str, Any], int]] = {}
+    tests: dict[str, tuple[Mapping[str, Any], int]] = {}
+    for one in history:
+        if "fault" in one.result:
+            continue
+        name, fold = one.candidate["method"], one.candidate["fold"]
+        if one.candidate["units"] != standings[name].units:
+            continue
+        for outcome in one.result["outcomes"]:
+            found = outcome, int(one.result["learned"])
+            if fold == TEST:
+                tests[name] = found
+            else:
+                outcomes[name, json_text(outcome["setting"]), fold] = found
+    entries = []
+    for name, standing in standings.items():
+        key = standing.best
+        if key is None:
+            continue
+        folds = [fold for fold, _ in standing.folds(key)]
+        last, learned = tests.get(name) or outcomes[name, key, folds[-1]]
+        entries.append(
+            Entry(
+                standing.contender,
+                standing.settings[key],
+                dict(standing.folds(key)),
+                {fold: outcomes[name, key, fold][0]["details"] for fold in folds},
+                last,
+                name in tests,
+                learned,
+                standing.settings[key] == standing.contender.default,
             )
-        on_test = trials.get(TEST)
-        answers = None if on_test is None else unpacked(on_test["answers"])
-        found.append(Standing(contender, scores, counts, answers, on_test or {}))
-    return found
+        )
+    return entries
 
 
-def _row(question: Question, protocol: Protocol, one: Standing, seed: int) -> dict[str, Any]:
-    trial = one.trial
-    on_test = question.counts(protocol.test, one.answered)
-    return {
+def _row(question: Question, protocol: Protocol, one: Entry, seed: int) -> dict[str, Any]:
+    scores = [value for _, value in sorted(one.scores.items())]
+    whole = len(scores) == protocol.n_folds or one.contender.searches
+    row: dict[str, Any] = {
         "name": one.name,
-        "role": one.contender.role,
+        "role": one.role,
         "idea": one.contender.idea,
-        "status": "finished",
+        "status": "finished" if whole and one.tested else "partly",
         "why": "",
-        **_interval(question, one.counts, seed, "value", "interval"),
-        "folds": one.folds,
-        **_interval(question, on_test, seed, "test", "test_interval"),
-        "size": int(trial["size"]),
-        "size_words": trial["size_words"],
-        "fit_s": float(trial["fit_s"]),
-        "predict_s": 1000 * float(trial["predict_s"]) / max(int(trial["judged"]), 1),
-        "setting": trial["setting"],
-        "learned": int(trial["learned"]),
+        "value": _turned(question, sum(scores) / len(scores)),
+        "interval": None,
+        "folds": [_turned(question, score) for score in scores],
+        "n_folds": len(scores),
+        "folds_of": protocol.n_folds,
+        "test": None,
+        "test_interval": None,
+        "size": one.size,
+        "size_words": one.size_words,
+        "fit_s": float(one.outcome["fit_s"]),
+        "predict_s": 1000 * float(one.outcome["predict_s"]) / max(len(protocol.test), 1),
+        "setting": one.outcome["words"],
+        "tuned": not one.is_default,
+        "learned": one.learned,
     }
+    if len(scores) > 1:
+        ratio = 1 / (protocol.n_folds - 1)
+        found = corrected_interval(scores, judged_over_learned=ratio)
+        row["interval"] = _ends(question, found.low, found.high)
+    if one.tested:
+        found = question.interval(protocol.test, one.rows, seed)
+        row["test"] = _turned(question, found.value)
+        row["test_interval"] = _ends(question, found.low, found.high)
+        if details := one.outcome["details"]:
+            names = ("log_loss", "auc", "brier", "accuracy", "ece")
+            row["metrics"] = {name: details[name] for name in names}
+    return row
 
 
-def _interval(
-    question: Question, counts: np.ndarray | None, seed: int, value: str, interval: str
-) -> dict[str, Any]:
-    assert counts is not None
-    found = bootstrap_interval(counts, question.of_counts, seed=seed)
-    return {value: found.value, interval: [found.low, found.high]}
+def _turned(question: Question, score: float) -> float:
+    """A score as people read it."""
+    return -score if question.lower_is_better else score
+
+
+def _ends(question: Question, low: float, high: float) -> list[float]:
+    if question.lower_is_better:
+        return [max(0.0, -high), -low]
+    return [max(0.0, low), min(1.0, high)]
 
 
 def _against_chance(
-    question: Question, protocol: Protocol, chosen: Standing, blind: Standing, seed: int
-) -> Comparison:
-    return paired_bootstrap(
-        question.chance_counts(protocol.test, chosen.answered),
-        question.chance_counts(protocol.test, blind.answered),
-        question.of_chance_counts,
-        seed=seed,
-    )
+    question: Question, protocol: Protocol, entries: Sequence[Entry], seed: int
+) -> tuple[list[dict[str, Any]], dict[str, bool]]:
+    """Every contender against the prediction that looks at nothing."""
+    blind = [one for one in entries if one.role == "chance" and one.tested]
+    seeing = [one for one in entries if one.role != "chance" and one.tested]
+    if not blind or not seeing:
+        return [], {}
+    tests = [
+        question.compare_with_chance(protocol.test, one.rows, blind[0].rows, seed)
+        for one in seeing
+    ]
+    passed = beyond_chance(tests)
+    adjusted = holm([test.p for test in tests]).tolist()
+    found = [
+        _comparison(one, blind[0], test, p, good) | {"gate": True}
+        for one, test, p, good in zip(seeing, tests, adjusted, passed, strict=True)
+    ]
+    return found, {one.name: good for one, good in zip(seeing, passed, strict=True)}
 
 
 def _comparisons(
     question: Question,
     protocol: Protocol,
-    finished: Sequence[Standing],
-    reference: Standing,
+    entries: Sequence[Entry],
+    reference: Entry,
     something: bool,
     seed: int,
 ) -> list[dict[str, Any]]:
     """Everything but the reference against it, on the test part."""
-    others = [one for one in finished if one is not reference and one.contender.role != "chance"]
-    of_reference = question.counts(protocol.test, reference.answered)
-    tests = [
-        paired_bootstrap(
-            question.counts(protocol.test, one.answered),
-            of_reference,
-            question.of_counts,
-            seed=seed,
-        )
-        for one in others
-    ]
+    if not reference.tested:
+        return []
+    others = [one for one in entries if one is not reference and one.role != "chance"]
+    others = [one for one in others if one.tested]
+    tests = [question.compare(protocol.test, one.rows, reference.rows, seed) for one in others]
     adjusted: Sequence[float] = holm([test.p for test in tests]).tolist() if tests else []
     found = [
         _comparison(one, reference, test, float(p), something and bool(p < LEVEL))
@@ -244,7 +304,7 @@ def _comparisons(
 
 
 def _comparison(
-    one: Standing, other: Standing, test: Comparison, adjusted: float, significant: bool
+    one: Entry, other: Entry, test: Comparison, adjusted: float, significant: bool
 ) -> dict[str, Any]:
     return {
         "a": one.name,
@@ -255,28 +315,28 @@ def _comparison(
         "p_adjusted": adjusted,
         "significant": significant,
         "on": "test",
+        "same_rows": one.learned == other.learned,
     }
 
 
-def _curves(contenders: Sequence[Contender], history: Sequence[Evaluation]) -> list[dict[str, Any]]:
-    """Mean scores in folds, by contender and by how many units were learned from.
+def _curves(
+    question: Question, contenders: Sequence[Contender], history: Sequence[Evaluation]
+) -> list[dict[str, Any]]:
+    """Scores of the default settings on the first fold, by how many units were learned from.
 
     In the order of the contenders: that of the history follows from what each happened to cost.
     """
-    scores: dict[tuple[str, float], list[tuple[int, int, float]]] = {}
+    scores: dict[tuple[str, int], float] = {}
     for one in history:
-        fold = one.candidate["fold"]
-        if fold == TEST or "fault" in one.result:
+        if one.candidate["fold"] != 0 or "fault" in one.result:
             continue
-        asked = one.candidate["units"]
-        key = one.candidate["method"], np.inf if asked is None else float(asked)
-        scores.setdefault(key, []).append((int(fold), int(one.result["learned"]), one.score))
+        first = one.result["outcomes"][0]
+        key = one.candidate["method"], int(one.result["learned"])
+        scores.setdefault(key, float(first["score"]))
     place = {one.name: number for number, one in enumerate(contenders)}
     return [
-        {
-            "method": name,
-            "rows": int(np.mean([n for _, n, _ in sorted(found)])),
-            "value": float(np.mean([value for _, _, value in sorted(found)])),
-        }
-        for (name, _), found in sorted(scores.items(), key=lambda one: (place[one[0][0]], one[0]))
+        {"method": name, "rows": learned, "value": _turned(question, value)}
+        for (name, learned), value in sorted(
+            scores.items(), key=lambda one: (place[one[0][0]], one[0])
+        )
     ]

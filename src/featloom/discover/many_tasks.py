@@ -16,7 +16,7 @@ import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.discover.contenders import Contender, Question, tallied
+from featloom.compare.contenders import Contender, Question, tallied
 from featloom.discover.task_contenders import task_contenders
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts

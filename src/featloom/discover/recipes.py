@@ -1,4 +1,4 @@
-"""The contenders for a table: how each pipeline is built, and what it has to choose.
+"""The contenders for a table: how each pipeline is built, and what can be set.
 
 All linear models choose the strength of their penalty from the same values, so that no method is
 tuned harder than its baseline.
@@ -7,27 +7,39 @@ tuned harder than its baseline.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline
 
+from featloom.compare.contenders import Finding, Setting
+from featloom.compare.yardsticks import EBMYardstick, LightGBMYardstick
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Finding
-from featloom.evaluation.objective import Objective
+from featloom.discover.kept import save_linear, save_memory
+from featloom.learners.linear import LinearClassifier
+from featloom.learners.memory import MemoryClassifier, memory_grid
+from featloom.methods.induction import ConjunctionInducer
+from featloom.methods.memory_search import MemorySearch
+from featloom.methods.tree_templates import TreeTemplates
+from featloom.methods.tree_templates.family_templates import FamilyTemplates
 
-STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-LINEAR = "linear model"
+LINEAR, CHANCE = "linear model", "class shares"
+STRENGTHS = (1.0, 0.3, 0.1, 3.0, 0.03, 10.0)
+TEMPERATURES = (
+    0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 2.0,
+)  # fmt: skip
+SMOOTHINGS = (0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 _MOST_WEIGHTS = 300_000_000
 _MOST_COLUMNS = 100  # of a table whose rows are compared one by one
 _FEW_BOOSTED, _MOST_BOOSTED = 10, 100  # classes; boosting grows a tree for each in every round
 
 Rows = NominalTable | FeatureMatrix
-Setting = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -37,9 +49,14 @@ class Recipe:
     Parameters
     ----------
     build : (setting, seed, threads) → Pipeline of features and a classifier, or of one classifier.
-    features : settings of the features, tried with a classifier in the middle of its range.
-    classifier : settings of the classifier, tried on the features that did best.
+    axes : what can be set, each with its values, the default first.
+    feature_axes : those of them that the features depend on.
     made_of : what ``size`` counts.
+    calibrated_by : "temperature", by which scores are multiplied, or "smoothing", the share of the
+        class shares that is mixed in; "" where probabilities are taken as they come.
+    calibrate : (fitted pipeline, value) sets it.
+    asked_together : (rows, classes, settings, threads) → (place of a setting, rows) →
+        probabilities, where several settings are cheaper together; or None.
     """
 
     name: str
@@ -48,27 +65,21 @@ class Recipe:
     build: Callable[[Setting, int, int], Any]
     size: Callable[[Any], int]
     made_of: str = "features"
-    features: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    classifier: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    feature_axes: tuple[str, ...] = ()
     cost: float = 1.0
     compiles: bool = True
+    searches: bool = False
+    calibrated_by: str = ""
+    calibrate: Callable[[Any, float], None] = lambda *_: None
+    asked_together: Callable[..., Callable[[int, Any], np.ndarray]] | None = None
     found: Callable[[Any, int], list[Finding]] = lambda *_: []
     keep: Callable[[Any, Path], list[str]] = lambda *_: []
 
     @property
-    def of_features(self) -> list[Setting]:
-        """Every setting of the features."""
-        return _all_of(self.features)
-
-    @property
-    def of_classifier(self) -> list[Setting]:
-        """Every setting of the classifier."""
-        return _all_of(self.classifier)
-
-    @property
-    def is_tuned(self) -> bool:
-        """Whether there is anything to choose."""
-        return len(self.of_features) * len(self.of_classifier) > 1
+    def calibrations(self) -> tuple[float, ...]:
+        """Values that are tried, from which the best is taken on rows not learned from."""
+        return {"temperature": TEMPERATURES, "smoothing": SMOOTHINGS}.get(self.calibrated_by, ())
 
     def findings(self, model: Any, most: int) -> list[Finding]:
         return self.found(model, most)
@@ -77,12 +88,11 @@ class Recipe:
         return self.keep(model, folder)
 
 
-def _all_of(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+def table_recipes(data: Rows, balanced: bool = False) -> tuple[list[Recipe], dict[str, str]]:
+    """What applies to a table, cheap ones first; and what does not, with the reason.
 
-
-def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[str, str]]:
-    """What applies to a table, cheap ones first; and what does not, with the reason."""
+    ``balanced``: every class weighs the same.
+    """
     left_out = {
         "template search": "rows are not tokens of sentences",
         "transfer": "there is no column that names a task (--task)",
@@ -90,11 +100,13 @@ def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[
     groups = None
     if isinstance(data, FeatureMatrix):
         groups = [data.families[family] for family in data.family_of]
-    assert data.labels is not None
-    n_classes = len(np.unique(data.labels))
+    n_classes = len(data.classes)
     n_features = len(data.names) if isinstance(data, FeatureMatrix) else _values(data)
-    recipes = [_chance(objective, data), _naive_bayes(groups)]
-    linear = [_linear(groups), _selection(groups), _induction(groups), _trees(groups)]
+    recipes = [_chance(balanced), _naive_bayes(groups, balanced)]
+    linear = [
+        make(groups, "balanced" if balanced else None)
+        for make in (_linear, _selection, _induction, _trees)
+    ]
     if n_classes * n_features > _MOST_WEIGHTS:
         too_many = f"{n_classes:,} classes of {n_features:,} features have too many weights"
         left_out |= {one.name: too_many for one in linear}
@@ -109,178 +121,213 @@ def table_recipes(data: Rows, objective: Objective) -> tuple[list[Recipe], dict[
         left_out |= {one.name: why for one in memory}
     else:
         recipes += memory
-    boosted = _boosting(groups is not None, n_classes)
-    if find_spec("lightgbm") is None:
-        left_out[boosted.name] = "the package is not installed"
-    elif n_classes > _MOST_BOOSTED:
-        left_out[boosted.name] = f"{n_classes:,} classes would take it hours"
-    else:
-        recipes.append(boosted)
+    for one, why in _yardsticks(data, n_classes):
+        if why:
+            left_out[one.name] = why
+        else:
+            recipes.append(one)
     return sorted(recipes, key=lambda one: one.cost), left_out
 
 
-def _chance(objective: Objective, data: Rows) -> Recipe:
-    if objective.positive is None:
-        name, constant = "most frequent class", None
-    else:
-        # No other answer that looks at nothing has a higher F1.
-        constant = str(data.classes[objective.positive])
-        name = f"always {constant}"
-
+def _chance(balanced: bool) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from sklearn.pipeline import Pipeline
+        strategy = "uniform" if balanced else "prior"
+        return Pipeline([("classifier", DummyClassifier(strategy=strategy, random_state=seed))])
 
-        from featloom.discover.blind import SameAnswer
-
-        return Pipeline([("answer", SameAnswer(constant=constant))])
-
-    idea = "the same answer whatever the row"
-    return Recipe(name, "chance", idea, build, lambda _: 0, cost=0.0)
+    return Recipe(
+        CHANCE, "chance", "the shares of the classes, whatever the row", build, lambda _: 0,
+        cost=0.0, compiles=False,
+    )  # fmt: skip
 
 
-def _naive_bayes(groups: list[str] | None) -> Recipe:
+def _naive_bayes(groups: list[str] | None, balanced: bool) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from sklearn.naive_bayes import MultinomialNB
-        from sklearn.pipeline import Pipeline
-
-        return Pipeline([("features", _atomic(groups)), ("classifier", MultinomialNB(**setting))])
+        classifier = MultinomialNB(**setting, fit_prior=not balanced)
+        return Pipeline([("features", _atomic(groups)), ("classifier", classifier)])
 
     return Recipe(
         "naive Bayes", "baseline", "counts of each value with each class", build, _n_features,
-        classifier={"alpha": (0.03, 0.1, 0.3, 1.0)}, cost=0.5, found=_weights, keep=_save_linear,
+        axes={"alpha": (1.0, 0.3, 0.1, 0.03)}, cost=0.5, found=_weights, keep=save_linear,
+        calibrated_by="temperature", calibrate=_scale_naive_bayes,
     )  # fmt: skip
 
 
-def _linear(groups: list[str] | None) -> Recipe:
+def _linear(groups: list[str] | None, weight: str | None) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        return _with_linear(_atomic(groups), setting, seed, threads)
+        return _with_linear(_atomic(groups), setting, weight, seed, threads)
 
-    return Recipe(
-        LINEAR, "baseline", "logistic regression on the values of the columns", build, _n_features,
-        classifier={"C": STRENGTHS}, cost=1.0, found=_weights, keep=_save_linear,
-    )  # fmt: skip
+    return _on_features(
+        LINEAR, "baseline", "logistic regression on the values of the columns", build, {}, 1.0
+    )
 
 
-def _selection(groups: list[str] | None) -> Recipe:
+def _selection(groups: list[str] | None, weight: str | None) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from featloom.methods.induction import ConjunctionInducer
-
         selected = ConjunctionInducer(
             score="fisher", max_length=1, keep=setting["keep"], feature_groups=groups
         )
-        return _with_linear(selected, setting, seed, threads)
+        return _with_linear(selected, setting, weight, seed, threads)
 
-    return Recipe(
+    return _on_features(
         "selection", "method", "the values that Fisher's test finds most telling", build,
-        _n_features, features={"keep": (0.05, 0.2, 0.5)}, classifier={"C": STRENGTHS}, cost=2.0,
-        found=_weights, keep=_save_linear,
+        {"keep": (0.2, 0.5, 0.05)}, 2.0,
     )  # fmt: skip
 
 
-def _induction(groups: list[str] | None) -> Recipe:
+def _induction(groups: list[str] | None, weight: str | None) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from featloom.methods.induction import ConjunctionInducer
-
         joined = ConjunctionInducer(
             final_keep=setting["conjunctions"], feature_groups=groups, n_jobs=threads
         )
-        return _with_linear(joined, setting, seed, threads)
+        return _with_linear(joined, setting, weight, seed, threads)
 
-    return Recipe(
+    return _on_features(
         "induction", "method", "values, and pairs of them that tell more together", build,
-        _n_features, features={"conjunctions": (300, 1000, 4000)}, classifier={"C": STRENGTHS},
-        cost=4.0, found=_weights, keep=_save_linear,
+        {"conjunctions": (1000, 300, 4000, 100)}, 4.0,
     )  # fmt: skip
 
 
-def _trees(groups: list[str] | None) -> Recipe:
+def _trees(groups: list[str] | None, weight: str | None) -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from featloom.methods.tree_templates import TreeTemplates
-        from featloom.methods.tree_templates.family_templates import FamilyTemplates
-
         grown: Any = TreeTemplates(
-            max_length=setting["max_length"], n_trees=setting["trees"],
-            columns_per_tree=None, random_state=seed,
-        )  # fmt: skip
+            max_length=setting["max_length"], n_trees=1, columns_per_tree=None, random_state=seed
+        )
         if groups is not None:
             grown = FamilyTemplates(grown, feature_groups=groups)
-        return _with_linear(grown, setting, seed, threads)
+        return _with_linear(grown, setting, weight, seed, threads)
 
+    return replace(
+        _on_features(
+            "tree templates", "method", "columns joined along the paths of decision trees", build,
+            {"max_length": (3, 2, 6)}, 5.0,
+        ),
+        found=_templates_and_weights,
+    )  # fmt: skip
+
+
+def _on_features(
+    name: str,
+    role: str,
+    idea: str,
+    build: Callable[[Setting, int, int], Any],
+    of_features: Mapping[str, Sequence[Any]],
+    cost: float,
+) -> Recipe:
+    """A linear model, whose strength is chosen from the same values whatever its features are."""
     return Recipe(
-        "tree templates", "method", "columns joined along the paths of decision trees", build,
-        _n_features, features={"trees": (1,), "max_length": (2, 3, 6)},
-        classifier={"C": STRENGTHS}, cost=5.0, found=_templates_and_weights, keep=_save_linear,
+        name, role, idea, build, _n_features, axes={**of_features, "C": STRENGTHS},
+        feature_axes=tuple(of_features), cost=cost, found=_weights, keep=save_linear,
+        calibrated_by="temperature", calibrate=_scale_linear,
     )  # fmt: skip
 
 
 def _memory() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from sklearn.pipeline import Pipeline
-
-        from featloom.learners.memory import MemoryClassifier
-
         return Pipeline([("classifier", MemoryClassifier(**setting, n_jobs=threads))])
 
     return Recipe(
         "memory", "method", "the class of the most similar stored rows", build,
         lambda model: len(model[-1]._labels), made_of="stored rows",
-        classifier={
-            "metric": ("overlap", "mvdm"), "weights": ("gain_ratio", "none"), "k": (1, 3, 7, 15),
+        axes={
+            "k": (1, 3, 7, 15, 31), "metric": ("overlap", "mvdm"),
+            "vote": ("count", "inverse_distance"), "weights": ("gain_ratio", "none"),
         },
-        cost=3.0, found=_memory_weights, keep=_save_memory,
+        cost=3.0, found=_memory_weights, keep=save_memory, calibrated_by="smoothing",
+        calibrate=_smooth, asked_together=_asked_together,
     )  # fmt: skip
 
 
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        from sklearn.pipeline import Pipeline
-
-        from featloom.methods.memory_search import MemorySearch
-
         search = MemorySearch(cv=3, budget=60, compat=None, n_jobs=threads, random_state=seed)
         return Pipeline([("classifier", search)])
 
     return Recipe(
         "memory search", "method", "memory, with each column's use searched", build,
         lambda model: len(model[-1].best_estimator_._labels), made_of="stored rows", cost=20.0,
-        found=_memory_weights, keep=_save_memory,
+        found=_memory_weights, keep=save_memory, calibrated_by="smoothing", calibrate=_smooth,
+        searches=True,
     )  # fmt: skip
 
 
-def _boosting(is_matrix: bool, n_classes: int) -> Recipe:
-    def build(setting: Setting, seed: int, threads: int):
-        from sklearn.pipeline import Pipeline
+def _yardsticks(data: Rows, n_classes: int) -> list[tuple[Recipe, str]]:
+    """Outside models as their users run them, each with why it does not apply, or nothing."""
+    is_matrix = isinstance(data, FeatureMatrix)
 
-        from featloom.discover.blind import Codes, boosted_trees
+    def boosting(setting: Setting, seed: int, threads: int):
+        trees = LightGBMYardstick(**setting, random_state=seed, n_jobs=threads)
+        return Pipeline([("classifier", trees)])
 
-        trees = boosted_trees(setting, seed, threads, categorical=not is_matrix)
-        return Pipeline([("features", Codes()), ("classifier", trees)])
+    def additive(setting: Setting, seed: int, threads: int):
+        return Pipeline([("classifier", EBMYardstick(random_state=seed, n_jobs=threads))])
 
     # A round grows a tree for each class; with many classes its defaults have to do.
-    tuned = n_classes <= _FEW_BOOSTED
-    return Recipe(
-        "LightGBM", "yardstick", "boosted trees from outside, for comparison; never chosen", build,
-        lambda model: model[-1].n_leaves_, made_of="leaves",
-        classifier={
-            "num_leaves": (15, 63) if tuned else (31,), "rounds": (100, 300) if tuned else (100,),
-        },
-        cost=15.0, compiles=False,
+    axes: dict[str, Sequence[Any]] = {"num_leaves": (31,), "rounds": (100,)}
+    if n_classes <= _FEW_BOOSTED:
+        axes = {"num_leaves": (31, 15, 63), "rounds": (100, 300)}
+    lightgbm = Recipe(
+        "LightGBM", "yardstick", "boosted trees from outside, for comparison; never chosen",
+        boosting, lambda model: model[-1].n_leaves_, made_of="leaves", axes=axes, cost=15.0,
+        compiles=False,
     )  # fmt: skip
+    ebm = Recipe(
+        "EBM", "yardstick", "an additive model of boosted curves and pairs from outside, for "
+        "comparison; never chosen", additive, lambda model: model[-1].n_bins_,
+        made_of="bins of curves", cost=30.0, compiles=False,
+    )  # fmt: skip
+    why_lightgbm = why_ebm = ""
+    if n_classes > _MOST_BOOSTED:
+        why_lightgbm = why_ebm = f"{n_classes:,} classes would take it hours"
+    if is_matrix:
+        why_ebm = "it takes columns, and these are features"
+    if find_spec("lightgbm") is None:
+        why_lightgbm = "the package is not installed"
+    if find_spec("interpret") is None:
+        why_ebm = "the package is not installed"
+    return [(lightgbm, why_lightgbm), (ebm, why_ebm)]
+
+
+def _scale_linear(model: Any, value: float) -> None:
+    """Scores multiplied by a number, which makes probabilities bolder or more careful."""
+    classifier = model[-1]
+    classifier.coef_ = classifier.coef_ * value
+    classifier.intercept_ = classifier.intercept_ * value
+
+
+def _scale_naive_bayes(model: Any, value: float) -> None:
+    classifier = model[-1]
+    classifier.feature_log_prob_ = classifier.feature_log_prob_ * value
+    classifier.class_log_prior_ = classifier.class_log_prior_ * value
+
+
+def _smooth(model: Any, value: float) -> None:
+    memory = getattr(model[-1], "best_estimator_", model[-1])
+    memory.set_params(smoothing=value)
+
+
+def _asked_together(
+    data: Rows, names: np.ndarray, settings: Sequence[Setting], threads: int
+) -> Callable[[int, Any], np.ndarray]:
+    """Probabilities of memories that differ in a setting, from as few searches as that takes."""
+    kept: list[Any] = [None, None]
+
+    def ask(place: int, asked: Any) -> np.ndarray:
+        if kept[0] is not asked:
+            kept[:] = asked, memory_grid(data, names, asked, settings, n_jobs=threads)
+        return kept[1][place]
+
+    return ask
 
 
 def _atomic(groups: list[str] | None):
     """All values of all columns, and nothing else."""
-    from featloom.methods.induction import ConjunctionInducer
-
     return ConjunctionInducer(score="mi", max_length=1, keep=1.0, feature_groups=groups)
 
 
-def _with_linear(features: Any, setting: Setting, seed: int, threads: int):
-    from sklearn.pipeline import Pipeline
-
-    from featloom.learners.linear import LinearClassifier
-
-    classifier = LinearClassifier(C=setting["C"], n_jobs=threads, random_state=seed)
+def _with_linear(features: Any, setting: Setting, weight: str | None, seed: int, threads: int):
+    classifier = LinearClassifier(
+        C=setting["C"], class_weight=weight, n_jobs=threads, random_state=seed
+    )
     return Pipeline([("features", features), ("classifier", classifier)])
 
 
@@ -347,15 +394,3 @@ def _memory_weights(model: Any, most: int) -> list[Finding]:
         for name, mode, weight in zip(columns, memory.modes_, memory.weights_, strict=True)
     ]
     return [Finding("columns", ["column", "compared by", "weight"], rows[:most])]
-
-
-def _save_linear(model: Any, folder: Path) -> list[str]:
-    from featloom.discover.kept import save_linear
-
-    return save_linear(model, folder)
-
-
-def _save_memory(model: Any, folder: Path) -> list[str]:
-    from featloom.discover.kept import save_memory
-
-    return save_memory(model, folder)

@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Question, tallied
 from featloom.errors import InputError
-from featloom.evaluation.folds import make_folds
 
 MOST_GROUPS = 30  # documents that errors are told of
-_HELD_OUT = 5  # one part in so many is chosen by
 _LEAST_TOKENS = 4  # shorter sentences recur by nature
 _MANY_TWICE = 0.01
 
@@ -35,7 +33,7 @@ class SentencesQuestion(Question):
     """
 
     unit = "sentences"
-    enough = 600
+    small = 600
 
     def __init__(self, table: NominalTable):
         if table.sequence_bounds is None:
@@ -136,22 +134,6 @@ def drawn(table: NominalTable, most: int, seed: int) -> NominalTable:
         return table
     some = np.random.default_rng(seed).choice(n, most, replace=False)
     return take_sentences(table, np.sort(some))
-
-
-def inner_parts(
-    table: NominalTable, seed: int, most: int
-) -> tuple[NominalTable, NominalTable] | None:
-    """Sentences to learn from and a fifth to choose by, documents whole; None for a handful."""
-    table = drawn(table, most, seed)
-    assert table.sequence_bounds is not None
-    n = len(table.sequence_bounds) - 1
-    groups = documents(table)
-    n_parts = min(_HELD_OUT, n if groups is None else len(np.unique(groups)))
-    if n < 2 * _HELD_OUT:
-        return None
-    part_of = make_folds(np.zeros(n), n_folds=n_parts, groups=groups, seed=seed, allow_rare=True)
-    learn, judge = np.flatnonzero(part_of != 0), np.flatnonzero(part_of == 0)
-    return take_sentences(table, learn), take_sentences(table, judge)
 
 
 def sums_of_sentences(marks: np.ndarray, bounds: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Contender, tallied
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Contender, tallied
 from featloom.discover.sentences import SentencesQuestion, repeated_sentences
 from featloom.discover.taggers import tagger_contenders
 from featloom.errors import InputError
@@ -91,7 +91,7 @@ class SentenceQuestion(SentencesQuestion):
         return accuracy_of_counts
 
     def contenders(self) -> Sequence[Contender]:
-        return tagger_contenders(self.metric)
+        return tagger_contenders(self.table)
 
     def left_out(self) -> dict[str, str]:
         return {

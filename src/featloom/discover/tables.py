@@ -1,32 +1,52 @@
 """Tables: a row, its columns of symbols, its class.
 
-Every contender is a plain scikit-learn pipeline: features, then a classifier.  What it has to
-choose (the strength of a penalty, how many conjunctions) it chooses on a quarter of the rows it is
-given, whole groups held out, from the same values of the penalty for all; then it learns from all
-of them.
+Every contender is a plain scikit-learn pipeline: features, then a classifier.  Predictions are
+judged by their probabilities.  These are calibrated by one number, found on rows that were not
+learned from: a linear model's scores are multiplied by it (a temperature), a memory's votes are
+mixed with so much of the class shares.  Outside models are judged as they come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Contender, Finding, Judged, Question, Setting, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Contender, Finding, Question, tallied
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
-from featloom.evaluation.objective import Objective
+from featloom.errors import InputError
+from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
+from featloom.evaluation.probabilities import (
+    auc,
+    calibration_bins,
+    confusion,
+    expected_calibration_error,
+    row_briers,
+    row_losses,
+)
+from featloom.evaluation.significance import (
+    Comparison,
+    Interval,
+    bootstrap_interval,
+    paired_bootstrap,
+)
+from featloom.evaluation.verdict import mean_interval, paired_means
+from featloom.formats.packing import packed, unpacked
 
 Rows = NominalTable | FeatureMatrix
 
-TUNED_ON = 10_000  # rows; enough to tell which setting is best
+JUDGES = ("log-loss", "AUC", "Brier score", "accuracy", "F1")
 _MOST_SHOWN = 200
+_STEPS = 200  # of a probability, in the counts by which a threshold is found
+_MANY = 3_000  # groups, from which a mean is as good as normal
+_DRAWS = 1_000  # of a bootstrap that takes a figure of all rows each time
 
 
 class TableQuestion(Question):
@@ -35,28 +55,67 @@ class TableQuestion(Question):
     Parameters
     ----------
     data : rows with their classes; groups, where there are any, are never split.
-    positive : class whose F1 counts; default the rarer of two, accuracy with more.
+    positive : class whose F1 counts; default the rarer of two.
+    judge_by : one of :data:`JUDGES`, in any case of letters.
+    balanced : whether every class weighs the same, however many rows it has.
     """
 
     kind = "table"
     unit = "rows"
 
-    def __init__(self, data: Rows, positive: str | None = None):
+    def __init__(
+        self,
+        data: Rows,
+        positive: str | None = None,
+        judge_by: str = "log-loss",
+        balanced: bool = False,
+    ):
         self.data = data
         self.labels = _known(data)
         self.classes = tuple(map(str, data.classes))
-        self.objective = Objective.of(self.classes, self.labels, positive)
-        self.metric = self.objective.name
+        self.balanced = balanced
+        self.positive = self._positive(positive)
+        self.judge_by = self._judge(judge_by)
+        self.metric = self.judge_by
+        if self.judge_by == "F1" and self.positive is not None:
+            self.metric = f"F1 of {self.classes[self.positive]}"
+        self.lower_is_better = self.judge_by in ("log-loss", "Brier score")
         n_columns = len(data.columns) if isinstance(data, NominalTable) else len(data.families)
         columns = f"{n_columns} column{'s' * (n_columns != 1)} of symbols"
         if isinstance(data, FeatureMatrix):
             columns = f"{data.shape[1]:,} binary features of {n_columns} families"
         self.words = f"a table: {len(data):,} rows, {columns}, {len(self.present)} classes"
 
+    def _positive(self, asked: str | None) -> int | None:
+        if asked is not None:
+            if asked not in self.classes:
+                raise InputError(f"no class {asked!r}; there are {', '.join(self.classes)}")
+            return self.classes.index(asked)
+        if len(self.present) != 2:
+            return None
+        sizes = np.bincount(self.labels, minlength=len(self.classes))
+        return int(min(self.present.tolist(), key=lambda code: sizes[code]))
+
+    def _judge(self, asked: str) -> str:
+        for name in JUDGES:
+            if asked.lower().replace("_", "-") in (name.lower(), name.lower().replace(" ", "-")):
+                if name in ("AUC", "F1") and self.positive is None:
+                    raise InputError(f"{name} is of one class; name it by --positive")
+                return name
+        raise InputError(f"judge_by is {asked!r}; it can be {', '.join(JUDGES)}")
+
     @cached_property
     def present(self) -> np.ndarray:
         """Codes of the classes that rows have."""
         return np.unique(self.labels)
+
+    @cached_property
+    def weight_of(self) -> np.ndarray:
+        """What a row of each class weighs."""
+        if not self.balanced:
+            return np.ones(len(self.classes))
+        sizes = np.bincount(self.labels, minlength=len(self.classes))
+        return len(self.labels) / (len(self.present) * np.maximum(sizes, 1))
 
     def __len__(self) -> int:
         return len(self.data)
@@ -72,31 +131,263 @@ class TableQuestion(Question):
     def take(self, units: np.ndarray) -> Rows:
         return self.data.take(units)
 
+    # ── judging ──
+
+    def judge(self, units: np.ndarray, data: Rows, fitted: Any, keep: bool = True) -> Judged:
+        labels = self.labels[units]
+        p = self._probabilities(fitted, data)
+        details: dict[str, Any] = {}
+        if fitted.calibrations and fitted.calibration is None:
+            p, details["calibration"] = self._cross_calibrated(fitted, labels, p)
+        rows = _Predicted.judged(labels, p, self.positive, fitted.threshold)
+        details |= self._means(labels, rows)
+        details["auc"] = auc(labels, self._two(p)) if self.positive is not None else auc(labels, p)
+        if self.positive is not None:
+            counts = _by_step(labels == self.positive, p[:, self.positive])
+            details["steps"] = packed(counts.ravel())
+        score = self._score(details, labels, rows, fitted)
+        details["ece"] = self._calibration_error(labels, p)
+        return Judged(score, details, rows.packed() if keep else "")
+
+    def _score(
+        self, details: Mapping[str, Any], labels: np.ndarray, rows: _Predicted, fitted: Any
+    ) -> float:
+        if self.judge_by == "F1":
+            if fitted.threshold is None:
+                return best_step(unpacked(details["steps"]).reshape(-1, 2))[1]
+            return float(f1_of_counts(self._f1_counts(labels, rows).sum(axis=0)))
+        value = details[{"log-loss": "log_loss", "Brier score": "brier"}.get(
+            self.judge_by, self.judge_by.lower()
+        )]  # fmt: skip
+        if value is None:
+            return 0.5  # an area under a curve of one class
+        return -float(value) if self.lower_is_better else float(value)
+
+    def _means(self, labels: np.ndarray, rows: _Predicted) -> dict[str, float]:
+        weights = self.weight_of[labels]
+        return {
+            "log_loss": float(np.average(rows.losses, weights=weights)),
+            "brier": float(np.average(rows.briers, weights=weights)),
+            "accuracy": float(np.average(rows.answers == labels, weights=weights)),
+        }
+
+    def _probabilities(self, fitted: Any, data: Rows) -> np.ndarray:
+        """Of every class of the data; one that was not learned has the share of half a row."""
+        names, p = fitted.probabilities(data)
+        if list(names) == list(self.classes):
+            return p
+        code_of = {name: code for code, name in enumerate(self.classes)}
+        codes = [code_of[str(name)] for name in names]
+        unseen = 0.5 / (fitted.learned + 1)
+        full = np.full((len(p), len(self.classes)), unseen)
+        full[:, codes] = p * (1 - unseen * (len(self.classes) - len(codes)))
+        return full
+
+    def _cross_calibrated(
+        self, fitted: Any, labels: np.ndarray, p: np.ndarray
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Each half of the rows, calibrated by the value that does best on the other half."""
+        values = fitted.calibrations
+        half = np.random.default_rng(len(labels)).permutation(len(labels)) % 2
+        weights = self.weight_of[labels]
+        sums = np.zeros((2, len(values)))
+        for place, value in enumerate(values):
+            losses = row_losses(labels, fitted.adjusted(p, value, self.classes)) * weights
+            sums[:, place] = np.bincount(half, losses, minlength=2)
+        of_other = [values[int(np.argmin(sums[1 - side]))] for side in (0, 1)]
+        found = np.empty_like(p)
+        for side in (0, 1):
+            mine = half == side
+            found[mine] = fitted.adjusted(p[mine], of_other[side], self.classes)
+        return found, {"values": list(values), "sums": sums.sum(axis=0).round(6).tolist()}
+
+    def calibrated(self, fitted: Any, details: Sequence[Mapping[str, Any]]) -> Any:
+        kept = [one["calibration"] for one in details if "calibration" in one]
+        if kept:
+            sums = np.sum([one["sums"] for one in kept], axis=0)
+            fitted = fitted.with_calibration(kept[0]["values"][int(np.argmin(sums))])
+        steps = [unpacked(one["steps"]) for one in details if "steps" in one]
+        if steps:
+            counts = np.sum(steps, axis=0).reshape(-1, 2)
+            fitted = replace(fitted, threshold=best_step(counts)[0])
+        return fitted
+
+    def _calibration_error(self, labels: np.ndarray, p: np.ndarray) -> float:
+        if self.positive is None:
+            return expected_calibration_error(labels, p)
+        return expected_calibration_error((labels == self.positive).astype(int), self._two(p))
+
+    def _two(self, p: np.ndarray) -> np.ndarray:
+        """Probabilities of "another class" and of the positive one."""
+        return np.stack([1 - p[:, self.positive], p[:, self.positive]], axis=1)
+
+    # ── the test part ──
+
+    def _group_of(self, units: np.ndarray) -> np.ndarray:
+        if self.groups is None:
+            return np.arange(len(units))
+        return np.unique(self.groups[units], return_inverse=True)[1]
+
+    def _sums(self, units: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Weighted sums of each group, and the weights."""
+        group_of, weights = self._group_of(units), self.weight_of[self.labels[units]]
+        return np.stack(
+            [np.bincount(group_of, values * weights), np.bincount(group_of, weights)], axis=1
+        )
+
+    def _values(self, units: np.ndarray, rows: _Predicted) -> np.ndarray:
+        """What the metric is the mean of, higher is better."""
+        if self.judge_by == "Brier score":
+            return -rows.briers
+        if self.judge_by == "accuracy":
+            return (rows.answers == self.labels[units]).astype(float)
+        return -rows.losses
+
+    def _f1_counts(self, labels: np.ndarray, rows: _Predicted) -> np.ndarray:
+        """True and false positives and false negatives of every row."""
+        is_true = labels == self.positive
+        given = rows.of_positive >= rows.threshold
+        return np.stack([is_true & given, ~is_true & given, is_true & ~given], axis=1).astype(int)
+
+    def _counts_of_f1(self, units: np.ndarray, rows: _Predicted) -> np.ndarray:
+        counts = self._f1_counts(self.labels[units], rows)
+        group_of = self._group_of(units)
+        columns = [np.bincount(group_of, column) for column in counts.T]
+        return np.stack(columns, axis=1)
+
+    def _drawn_areas(self, units: np.ndarray, which: Sequence[_Predicted], seed: int) -> np.ndarray:
+        """Areas under the curve of each in draws of whole groups; the first is of the data."""
+        is_true = self.labels[units] == self.positive
+        scores = [one.of_positive for one in which]
+        group_of = self._group_of(units)
+        order = np.argsort(group_of, kind="stable")
+        begins = np.searchsorted(group_of[order], np.arange(group_of.max() + 2))
+        random = np.random.default_rng(seed)
+        found = []
+        for number in range(_DRAWS + 1):
+            rows = order
+            if number:
+                drawn = random.integers(len(begins) - 1, size=len(begins) - 1)
+                if len(begins) - 1 == len(order):
+                    rows = order[drawn]
+                else:
+                    rows = np.concatenate([order[begins[g] : begins[g + 1]] for g in drawn])
+            truth = is_true[rows].astype(int)
+            areas = [auc(truth, np.stack([1 - s[rows], s[rows]], axis=1)) for s in scores]
+            if None not in areas:
+                found.append(areas)
+        return np.array(found)
+
+    def interval(self, units: np.ndarray, rows: str, seed: int) -> Interval:
+        known = _Predicted.of(rows)
+        n_groups = len(np.unique(self._group_of(units)))
+        if self.judge_by == "F1":
+            counts = self._counts_of_f1(units, known)
+            found = bootstrap_interval(counts, f1_of_counts, seed=seed)
+            if found.value == 0:
+                # None was hit; that does not say that none would be: half a hit is not excluded.
+                n = int(counts[:, [0, 2]].sum())
+                return replace(found, high=2 * 3 / (2 * 3 + n) if n else 1.0)
+            return found
+        if self.judge_by == "AUC":
+            drawn = self._drawn_areas(units, [known], seed)[:, 0]
+            low, high = np.quantile(drawn, [0.025, 0.975])
+            return Interval(float(drawn[0]), float(low), float(high), n_groups, _DRAWS)
+        sums = self._sums(units, self._values(units, known))
+        if n_groups >= _MANY:
+            return mean_interval(sums)
+        return bootstrap_interval(sums, accuracy_of_counts, seed=seed)
+
+    def compare(self, units: np.ndarray, first: str, second: str, seed: int) -> Comparison:
+        both = [_Predicted.of(rows) for rows in (first, second)]
+        if self.judge_by == "F1":
+            counts = [self._counts_of_f1(units, one) for one in both]
+            return paired_bootstrap(*counts, f1_of_counts, seed=seed)
+        if self.judge_by == "AUC":
+            drawn = self._drawn_areas(units, both, seed)
+            apart = drawn[:, 0] - drawn[:, 1]
+            tail = 1 + min(int((apart[1:] <= 0).sum()), int((apart[1:] >= 0).sum()))
+            n = len(np.unique(self._group_of(units)))
+            p = min(1.0, max(2 * tail / (len(apart)), 2.0 ** (1 - n)))
+            low, high = np.quantile(apart, [0.025, 0.975])
+            return Comparison(float(apart[0]), float(low), float(high), p, n, _DRAWS)
+        return self._paired([self._sums(units, self._values(units, one)) for one in both], seed)
+
+    def compare_with_chance(
+        self, units: np.ndarray, first: str, chance: str, seed: int
+    ) -> Comparison:
+        """By log-loss, whatever else is judged by: it tells best that anything is known."""
+        both = [_Predicted.of(rows) for rows in (first, chance)]
+        return self._paired([self._sums(units, -one.losses) for one in both], seed)
+
+    @staticmethod
+    def _paired(sums: Sequence[np.ndarray], seed: int) -> Comparison:
+        if len(sums[0]) >= _MANY:
+            return paired_means(*sums)
+        return paired_bootstrap(*sums, accuracy_of_counts, seed=seed)
+
+    def answers_of(self, rows: str) -> np.ndarray:
+        return _Predicted.of(rows).answers
+
+    def figures(self, units: np.ndarray, rows: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        """What the page tells of the chosen contender on the test part."""
+        labels, known = self.labels[units], _Predicted.of(rows)
+        found: dict[str, Any] = {
+            "rows": len(units),
+            **{name: details[name] for name in ("log_loss", "auc", "brier", "accuracy", "ece")},
+            "positive": None if self.positive is None else self.classes[self.positive],
+            "f1": None,
+        }
+        answers = known.answers
+        if self.positive is not None:
+            is_true = labels == self.positive
+            p = known.of_positive
+            bins = calibration_bins(is_true.astype(int), np.stack([1 - p, p], axis=1))
+            if known.threshold > 0:
+                tp, fp, fn = self._f1_counts(labels, known).sum(axis=0).tolist()
+                found["f1"] = {
+                    "positive": found["positive"],
+                    "threshold": known.threshold,
+                    "value": float(f1_of_counts(np.array([tp, fp, fn]))),
+                    "precision": tp / (tp + fp) if tp + fp else 0.0,
+                    "recall": tp / (tp + fn) if tp + fn else 0.0,
+                }
+        else:
+            right, p = (answers == labels).astype(int), known.of_answer
+            bins = calibration_bins(right, np.stack([1 - p, p], axis=1))
+        found["calibration"] = [one._asdict() for one in bins]
+        codes = self.present
+        place = np.full(len(self.classes), -1)
+        place[codes] = np.arange(len(codes))
+        table = confusion(place[labels], np.maximum(place[answers], 0), len(codes))
+        found["confusion"] = {
+            "classes": [self.classes[code] for code in codes.tolist()],
+            "counts": table.tolist(),
+        }
+        return found
+
     def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        groups = np.arange(len(units)) if self.groups is None else self.groups[units]
-        return self.objective.counts(self.labels[units], answers, groups)
+        right = (self.labels[units] == answers).astype(float)
+        return self._sums(units, right)
 
     @property
     def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
-        return self.objective.of_counts
+        return accuracy_of_counts
+
+    # ── contenders and what is told of the data ──
 
     @cached_property
     def recipes(self) -> tuple[list[Recipe], dict[str, str]]:
-        return table_recipes(self.data, self.objective)
+        return table_recipes(self.data, self.balanced)
 
     def contenders(self) -> Sequence[Contender]:
         return [
             Contender(
-                one.name,
-                one.role,
-                one.idea,
-                partial(fit_recipe, one, self.objective),
-                one.cost,
-                TUNED_ON if one.is_tuned else None,
-                one.compiles,
+                one.name, one.role, one.idea, partial(fit_each, one), one.axes,
+                one.searches, one.cost, one.compiles,
             )
             for one in self.recipes[0]
-        ]
+        ]  # fmt: skip
 
     def left_out(self) -> dict[str, str]:
         return self.recipes[1]
@@ -139,14 +430,82 @@ class TableQuestion(Question):
         return found
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class _Predicted:
+    """What a paired test needs of the predictions for some rows.
+
+    Parameters
+    ----------
+    of_truth, of_answer : probability of the true class, and of the predicted one.
+    answers : codes of the predicted classes.
+    briers : Brier score of each row.
+    of_positive : probability of the class whose F1 counts; empty where there is none.
+    threshold : from which that class is predicted; 0 where none was found.
+    """
+
+    of_truth: np.ndarray
+    of_answer: np.ndarray
+    answers: np.ndarray
+    briers: np.ndarray
+    of_positive: np.ndarray
+    threshold: float
+
+    @classmethod
+    def judged(
+        cls, labels: np.ndarray, p: np.ndarray, positive: int | None, threshold: float | None
+    ) -> _Predicted:
+        every, answers = np.arange(len(p)), p.argmax(axis=1)
+        of_positive = np.empty(0) if positive is None else p[:, positive]
+        return cls(
+            p[every, labels], p[every, answers], answers, row_briers(labels, p), of_positive,
+            threshold or 0.0,
+        )  # fmt: skip
+
+    @property
+    def losses(self) -> np.ndarray:
+        return -np.log(np.maximum(self.of_truth, np.finfo(np.float64).eps))
+
+    def packed(self) -> str:
+        numbers = [self.of_truth, self.of_answer, self.briers, self.of_positive]
+        halves = [np.asarray(one, dtype=np.float32).view(np.int32) for one in numbers]
+        head = np.array([len(self.answers), round(self.threshold * 1e6)], dtype=np.int32)
+        return packed(np.concatenate([head, self.answers.astype(np.int32), *halves]))
+
+    @classmethod
+    def of(cls, text: str) -> _Predicted:
+        numbers = unpacked(text).astype(np.int32)
+        n, threshold = int(numbers[0]), numbers[1] / 1e6
+        answers, *shares = np.split(numbers[2:], [n, 2 * n, 3 * n, 4 * n])
+        of_truth, of_answer, briers, of_positive = (
+            one.view(np.float32).astype(np.float64) for one in shares
+        )
+        return cls(of_truth, of_answer, answers.astype(np.int64), briers, of_positive, threshold)
+
+
+@dataclass(frozen=True, eq=False)
 class FittedPipeline:
-    """A pipeline that has learned, as the comparison sees it."""
+    """A fitted pipeline, as the comparison sees it.
+
+    Parameters
+    ----------
+    shares : of the classes among the rows it was fitted on, in the order of its classes.
+    learned : how many rows these were.
+    calibration : the number by which its probabilities are calibrated; None: not yet.
+    threshold : probability from which the positive class has the best F1; None: not known.
+    """
 
     recipe: Recipe
     model: Any
-    chosen: dict[str, Any]
-    classes: tuple[str, ...]
+    chosen: Setting
+    shares: np.ndarray
+    learned: int
+    calibration: float | None = None
+    threshold: float | None = None
+    ask: Callable[[Any], np.ndarray] | None = None
+
+    @property
+    def calibrations(self) -> tuple[float, ...]:
+        return self.recipe.calibrations
 
     @property
     def size(self) -> int:
@@ -165,10 +524,29 @@ class FittedPipeline:
             for name, value in said.items()
         )
 
+    def probabilities(self, data: Rows) -> tuple[list[str], np.ndarray]:
+        """The classes it knows, and their probabilities for every row."""
+        ask = self.model.predict_proba if self.ask is None else self.ask
+        return [str(name) for name in self.model.classes_], np.asarray(ask(data), dtype=float)
+
+    def adjusted(self, p: np.ndarray, value: float, classes: Sequence[str]) -> np.ndarray:
+        """Probabilities as they would be with another calibration."""
+        if self.recipe.calibrated_by == "temperature":
+            raised = np.maximum(p, 1e-300) ** value
+            return raised / raised.sum(axis=1, keepdims=True)
+        code_of = {name: code for code, name in enumerate(classes)}
+        shares = np.zeros(len(classes))
+        shares[[code_of[str(name)] for name in self.model.classes_]] = self.shares
+        return (1 - value) * p + value * np.maximum(shares, 0.5 / (self.learned + 1))
+
+    def with_calibration(self, value: float) -> FittedPipeline:
+        """The same with its model's probabilities calibrated."""
+        self.recipe.calibrate(self.model, value)
+        return replace(self, calibration=value, ask=None)
+
     def answers(self, data: Rows) -> np.ndarray:
-        code_of = {name: code for code, name in enumerate(self.classes)}
-        names, places = np.unique(self.model.predict(data).astype(str), return_inverse=True)
-        return np.array([code_of[name] for name in names.tolist()], dtype=np.int32)[places]
+        names, p = self.probabilities(data)
+        return p.argmax(axis=1)
 
     def findings(self) -> list[Finding]:
         return self.recipe.findings(self.model, _MOST_SHOWN)
@@ -177,85 +555,53 @@ class FittedPipeline:
         return self.recipe.save(self.model, folder)
 
 
-def fit_recipe(
-    recipe: Recipe, objective: Objective, data: Rows, seed: int, threads: int
-) -> FittedPipeline:
-    """Choose the setting on a quarter of the rows, then learn from all of them."""
-    parts = inner_parts(data, seed) if recipe.is_tuned else None
-    if parts is None:
-        chosen = {**recipe.of_features[0], **_middle(recipe.of_classifier)}
-    else:
-        chosen = _Tuning(recipe, objective, parts, seed, threads).best()
-    model = recipe.build(chosen, seed, threads).fit(data, class_names(data))
-    return FittedPipeline(recipe, model, chosen, tuple(map(str, data.classes)))
+def fit_each(
+    recipe: Recipe, data: Rows, settings: Sequence[Setting], seed: int, threads: int
+) -> Iterator[FittedPipeline]:
+    """Fit every setting; features that several have in common are made once."""
+    names = class_names(data)
+    sizes = np.unique(names.astype(str), return_counts=True)[1]
+    kept: dict[str, tuple[Any, Any]] = {}
+    asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
+    for place, setting in enumerate(settings):
+        model = recipe.build(setting, seed, threads)
+        if len(model.steps) == 1:
+            model = model.fit(data, names)
+        else:
+            of_features = repr([setting[axis] for axis in recipe.feature_axes])
+            if of_features not in kept:
+                step = model[0]
+                kept = {of_features: (step, step.fit_transform(data, names))}
+            step, seen = kept[of_features]
+            model.steps[0] = (model.steps[0][0], step)
+            model[-1].fit(seen, names)
+        ask = None if asks is None else partial(asks, place)
+        yield FittedPipeline(recipe, model, setting, sizes / len(names), len(names), ask=ask)
 
 
-class _Tuning:
-    """The setting of a recipe with the best score on rows not learned from."""
+def best_step(counts: np.ndarray) -> tuple[float, float]:
+    """The threshold with the highest F1 and that F1, from counts of rows by probability.
 
-    def __init__(self, recipe: Recipe, objective: Objective, parts: tuple[Rows, Rows], *how: int):
-        learn, judge = parts
-        self.recipe, self.objective, self.how = recipe, objective, how  # seed and threads
-        self.learn, self.judge, self.names = learn, judge, class_names(learn)
-        self.code_of = {str(name): code for code, name in enumerate(learn.classes)}
-        self.truth = _known(judge)
+    Parameters
+    ----------
+    counts : negative and positive rows of each step of the probability.
 
-    def best(self) -> dict[str, Any]:
-        """Features first, then the classifier on them; of equals, the first."""
-        middle = _middle(self.recipe.of_classifier)
-        tried = [(one, self._seen(one)) for one in self.recipe.of_features]
-        values = [0.0]
-        if len(tried) > 1:
-            values = [self._value({**one, **middle}, seen) for one, seen in tried]
-        features, seen = tried[int(np.argmax(values))]
-        if len(self.recipe.of_classifier) == 1:
-            return {**features, **middle}
-        settings = [{**features, **one} for one in self.recipe.of_classifier]
-        return settings[int(np.argmax([self._value(one, seen) for one in settings]))]
-
-    def _seen(self, features: dict[str, Any]) -> tuple[Any, Any]:
-        """The rows as the classifier sees them."""
-        setting = {**features, **_middle(self.recipe.of_classifier)}
-        *before, _ = self.recipe.build(setting, *self.how).steps
-        if not before:
-            return self.learn, self.judge
-        step = before[0][1].fit(self.learn, self.names)
-        return step.transform(self.learn), step.transform(self.judge)
-
-    def _value(self, setting: dict[str, Any], seen: tuple[Any, Any]) -> float:
-        learn, judge = seen
-        classifier = self.recipe.build(setting, *self.how)[-1]
-        given = classifier.fit(learn, self.names).predict(judge).astype(str)
-        return self.objective.value(
-            self.truth, np.array([self.code_of[one] for one in given.tolist()])
-        )
+    >>> best_step(np.array([[8, 0], [2, 1], [1, 3], [0, 4]]))
+    (0.5, 0.9333333333333333)
+    """
+    from_here = counts[::-1].cumsum(axis=0)[::-1]
+    tp, fp = from_here[:, 1], from_here[:, 0]
+    fn = counts[:, 1].sum() - tp
+    scores = np.divide(2 * tp, np.maximum(2 * tp + fp + fn, 1))
+    # Of equals the highest: whoever is called positive then is so more surely.
+    best = len(scores) - 1 - int(np.argmax(scores[::-1]))
+    return max(best, 1) / len(counts), float(scores[max(best, 1)])
 
 
-def _middle(settings: list[dict[str, Any]]) -> dict[str, Any]:
-    """The one in the middle of a range, neither weak nor strong."""
-    return settings[len(settings) // 2]
-
-
-def inner_parts(data: Rows, seed: int) -> tuple[Rows, Rows] | None:
-    """Rows to learn from and a quarter to choose by; None where there are too few of either."""
-    labels, draw = _known(data), np.random.default_rng(seed)
-    rows = np.arange(len(labels))
-    if len(rows) > TUNED_ON:
-        rows = np.sort(draw.choice(len(rows), TUNED_ON, replace=False))
-    if data.groups is None:
-        groups = np.arange(len(rows))
-    else:
-        groups = np.unique(data.groups[rows], return_inverse=True)[1]
-    sizes = np.bincount(groups)
-    if len(sizes) < 8:
-        return None
-    order = draw.permutation(len(sizes))
-    held_out = np.zeros(len(sizes), dtype=bool)
-    held_out[order] = np.cumsum(sizes[order]) <= len(rows) // 4
-    learn, judge = rows[~held_out[groups]], rows[held_out[groups]]
-    if not len(judge) or len(np.unique(labels[learn])) < 2:
-        return None
-    return data.take(learn), data.take(judge)
+def _by_step(is_positive: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Negative and positive rows of each step of the probability."""
+    step = np.minimum((p * _STEPS).astype(np.int64), _STEPS - 1)
+    return np.bincount(2 * step + is_positive, minlength=2 * _STEPS).reshape(_STEPS, 2)
 
 
 def class_names(data: Rows) -> np.ndarray:
@@ -266,5 +612,6 @@ def class_names(data: Rows) -> np.ndarray:
 def _known(data: Rows) -> np.ndarray:
     if isinstance(data, FeatureMatrix):
         return data.known_labels
-    assert data.labels is not None
+    if data.labels is None:
+        raise InputError("the rows have no classes")
     return data.labels.astype(np.int64)

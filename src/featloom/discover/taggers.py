@@ -1,14 +1,14 @@
 """Who labels tokens: CRFs with several sets of templates, and what they are measured against.
 
-Every CRF is tuned in the same way.  Of the sentences it is given a fifth is held out; on these the
-set of templates is chosen where there are several, then the penalty, then the rate of learning.
-Then it learns from all of them.  The sets differ in where they come from: those that people use,
-those read off decision trees, and those searched for by the errors of CRFs.
+Every CRF has the same settings: the set of templates where there are several, the penalty, the
+rate of learning; by default those of a tagger that is fitted without any.  The sets differ in where
+they come from: those that people use, those read off decision trees, and those searched for by the
+errors of CRFs.  A search is done while a tagger is fitted; what it found can be fitted again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,101 +16,145 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Contender, Finding, Setting
 from featloom.data.table import NominalTable
-from featloom.discover.contenders import Contender, Finding
-from featloom.discover.sentences import inner_parts, seen_alone
+from featloom.discover.sentences import seen_alone
 from featloom.discover.template_sets import (
-    GROWN_ON,
-    SEARCHED_ON,
+    SHAPES,
     TemplateSet,
-    grown_sets,
-    searched_sets,
+    grown_set,
+    searched_set,
     template_file,
-    thinned_sets,
-    usual_sets,
+    thinned_set,
+    usual_names,
+    usual_set,
     usual_window,
 )
-from featloom.evaluation.judging import OF_COUNTS, counts_by
 from featloom.features.windows import window_table
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.findings import template_rows
 from featloom.runs import write_beside
+from featloom.search.space import json_text
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
-TUNED_ON, MEMORY_TUNED_ON = 4_000, 1_500  # sentences, at most
-PENALTIES, RATES = (1.0, 0.1, 0.3, 3.0), (0.1, 0.03)
+# A tagger's own penalty and rate come first.
+TRAINING: dict[str, Sequence[Any]] = {"c2": (1.0, 0.1, 0.3, 3.0), "rate": (0.1, 0.03)}
+# Searched templates leave out what is seen once, as the models do that they are chosen by.
+SEARCHED: dict[str, Sequence[Any]] = {"seconds": (20.0,), "cutoff": (2, 1), **TRAINING}
 NEAREST: tuple[dict[str, Any], ...] = (
     {"metric": "overlap", "k": 1},
     {"metric": "overlap", "k": 3},
     {"metric": "mvdm", "k": 3},
     {"metric": "mvdm", "k": 7},
 )
+_OF_TEMPLATES = ("templates", "seconds", "cutoff")  # settings that features depend on
 _MOST_SHOWN = 200
 
-Find = Callable[[NominalTable, int, int], list[TemplateSet]]
+Find = Callable[[NominalTable, Setting, int, int], TemplateSet]
 
 
-def tagger_contenders(metric: str) -> list[Contender]:
-    """Who answers which label a token has, cheap ones first.
+def tagger_contenders(table: NominalTable) -> list[Contender]:
+    """Who predicts which label a token has, cheap ones first.
 
     Parameters
     ----------
-    metric : by which settings are chosen, the one that answers are judged by.
+    table : the sentences, of which the names of columns are looked at.
     """
-
-    def crf(find: Find, model: str = "crf") -> Callable[[Any, int, int], FittedTagger]:
-        return partial(fit_tagger, find, model, metric)
-
+    usual: dict[str, Sequence[Any]] = {"templates": usual_names(table), **TRAINING}
+    grown: dict[str, Sequence[Any]] = {"templates": tuple(SHAPES), **TRAINING}
     return [
         Contender(
             "most frequent label", "chance", "the commonest label, whatever the token is",
-            fit_same_label, 0.01,
+            fit_same_label, cost=0.01,
         ),
         Contender(
             "CRF, default templates", "baseline",
             "a conditional random field on words and columns two tokens around, and on the "
             "spelling of words where that is better on held-out sentences",
-            crf(usual_sets), 1.0,
+            _fits(usual_set, usual), usual, cost=1.0,
         ),
         Contender(
             "maximum entropy, default templates", "baseline",
-            "the same features, each token labelled by itself", crf(usual_sets, "maxent"), 0.7,
+            "the same features, each token labelled by itself",
+            _fits(usual_set, usual, "maxent"), usual, cost=0.7,
         ),
         Contender(
             "memory on windows", "yardstick",
             "the label of the most similar stored windows; a tagger of this kind cannot be saved, "
             "so it is measured and not chosen",
-            partial(fit_memory, metric), 1.5,
+            fit_memories, {"how": NEAREST}, cost=1.5,
         ),
         Contender(
             "templates from trees", "method",
             "a CRF on templates that are paths of decision trees grown on windows",
-            crf(grown_sets), 3.0, GROWN_ON,
+            _fits(grown_set, grown), grown, cost=3.0,
         ),
         Contender(
             "templates from trees, thinned by search", "method",
             "a CRF on those of the trees' templates that take off the errors of CRFs",
-            crf(thinned_sets), 4.0, SEARCHED_ON,
+            _fits(thinned_set, SEARCHED), SEARCHED, searches=True, cost=10.0,
         ),
         Contender(
             "template search", "method",
             "a CRF on templates picked from thousands by what they take off the errors of CRFs",
-            crf(searched_sets), 5.0, SEARCHED_ON,
+            _fits(searched_set, SEARCHED), SEARCHED, searches=True, cost=20.0,
         ),
     ]  # fmt: skip
 
 
-def fit_tagger(
-    find: Find, model: str, metric: str, data: NominalTable, seed: int, threads: int
-) -> FittedTagger:
-    """Find templates, choose settings on a fifth of the sentences, learn from all of them."""
+def _fits(
+    find: Find, axes: Mapping[str, Sequence[Any]], model: str = "crf"
+) -> Callable[[NominalTable, Sequence[Setting], int, int], Iterator[FittedTagger]]:
+    default = {name: values[0] for name, values in axes.items()}
+    return partial(fit_taggers, find, default, model)
+
+
+def fit_taggers(
+    find: Find,
+    default: Setting,
+    model: str,
+    data: NominalTable,
+    settings: Sequence[Setting],
+    seed: int,
+    threads: int,
+) -> Iterator[FittedTagger]:
+    """A tagger for each setting; templates and features are found once for all that share them.
+
+    Parameters
+    ----------
+    find : finds templates, unless a setting holds what was found before.
+    default : what settings leave open.
+    """
     table = seen_alone(data)
-    sets = find(table, seed, threads)
-    how: dict[str, Any] = {"model": model, "n_jobs": threads, "random_state": seed}
-    place, penalty, rate = _chosen(sets, how, metric, table, seed)
-    tagger = SequenceTagger(plan=sets[place].plan, c2=penalty, rate=rate, **how).fit(table)
-    return FittedTagger(tagger, sets[place], data.classes)
+    first: dict[str, FittedTagger] = {}
+    for given in settings:
+        setting = default | given
+        key = json_text({name: setting.get(name) for name in _OF_TEMPLATES})
+        training = {name: setting[name] for name in TRAINING}
+        known = first.get(key)
+        if known is not None:
+            tagger, templates = known.model.retrained(**training), known.templates
+        else:
+            templates = _templates(find, table, setting, seed, threads)
+            tagger = SequenceTagger(
+                model=model, plan=templates.plan, cutoff=setting.get("cutoff", 1), n_jobs=threads,
+                random_state=seed, **training,
+            ).fit(table)  # fmt: skip
+        found = setting | {"templates": templates.plain()} if "seconds" in setting else None
+        fitted = FittedTagger(tagger, templates, data.classes, found)
+        first.setdefault(key, fitted)
+        yield fitted
+
+
+def _templates(
+    find: Find, table: NominalTable, setting: Setting, seed: int, threads: int
+) -> TemplateSet:
+    """Those that a setting holds, or names, or those that are to be searched for."""
+    held = setting.get("templates")
+    if isinstance(held, Mapping):
+        return TemplateSet.from_plain(held)
+    return find(table, setting, seed, threads)
 
 
 @dataclass(eq=False)
@@ -120,11 +164,13 @@ class FittedTagger:
     Parameters
     ----------
     classes : the labels whose places are the codes of answers.
+    found : the setting by which its templates need not be searched for again.
     """
 
     model: SequenceTagger
     templates: TemplateSet
     classes: tuple[str, ...]
+    found: Setting | None = None
 
     @property
     def size(self) -> int:
@@ -138,6 +184,7 @@ class FittedTagger:
     @property
     def setting(self) -> str:
         words = f"c2 {self.model.c2:g}, rate {self.model.rate:g}"
+        words += f", features seen {self.model.cutoff} times" * (self.model.cutoff > 1)
         return f"{words}, {self.templates.words}" if self.templates.words else words
 
     def answers(self, data: NominalTable) -> np.ndarray:
@@ -159,23 +206,18 @@ class FittedTagger:
         return [MODEL, TEMPLATES]
 
 
-def fit_memory(metric: str, data: NominalTable, seed: int, threads: int) -> FittedMemory:
-    """Store windows; metric and number of neighbours are chosen on a fifth of the sentences."""
+def fit_memories(
+    data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
+) -> Iterator[FittedMemory]:
+    """Store windows, which are compared by a metric with some number of neighbours."""
     table = seen_alone(data)
     window = usual_window(table)
-
-    def fitted(settings: Mapping[str, Any], given: NominalTable) -> FittedMemory:
-        vote = "count" if settings["k"] == 1 else "inverse_distance"
-        memory = MemoryClassifier(vote=vote, n_jobs=threads, **settings)
-        return FittedMemory(memory.fit(window_table(given, window)), window, data.classes)
-
-    best = NEAREST[0]
-    parts = inner_parts(table, seed, MEMORY_TUNED_ON)
-    if parts is not None:
-        learn, judge = parts
-        scores = [_score(fitted(one, learn), judge, data.classes, metric) for one in NEAREST]
-        best = NEAREST[int(np.argmax(scores))]
-    return fitted(best, table)
+    windows = window_table(table, window)
+    for setting in settings:
+        how = setting.get("how", NEAREST[0])
+        vote = "count" if how["k"] == 1 else "inverse_distance"
+        memory = MemoryClassifier(vote=vote, n_jobs=threads, **how).fit(windows)
+        yield FittedMemory(memory, window, data.classes)
 
 
 @dataclass(eq=False)
@@ -214,10 +256,14 @@ class FittedMemory:
         return []
 
 
-def fit_same_label(data: NominalTable, seed: int, threads: int) -> FittedSameLabel:
+def fit_same_label(
+    data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
+) -> Iterator[FittedSameLabel]:
     """The commonest label of some sentences."""
     assert data.labels is not None
-    return FittedSameLabel(int(np.bincount(data.labels).argmax()), data.classes)
+    commonest = int(np.bincount(data.labels).argmax())
+    for _ in settings:
+        yield FittedSameLabel(commonest, data.classes)
 
 
 @dataclass(frozen=True)
@@ -246,46 +292,6 @@ class FittedSameLabel:
 
     def save(self, folder: Path) -> list[str]:
         return []
-
-
-def _chosen(
-    sets: Sequence[TemplateSet], how: Mapping[str, Any], metric: str, table: NominalTable, seed: int
-) -> tuple[int, float, float]:
-    """Set of templates, penalty and rate, one after the other; of equals, the first."""
-    best: tuple[Any, ...] = (0, PENALTIES[0], RATES[0])
-    parts = inner_parts(table, seed, TUNED_ON)
-    if parts is None:
-        return best
-    # What only the held-out sentences have is not known in training, as it is in earnest.
-    learn, judge = seen_alone(parts[0]), parts[1]
-    if len(learn.classes) < 2:
-        return best
-    scores: dict[tuple[Any, ...], float] = {}
-
-    def score(setting: tuple[Any, ...]) -> float:
-        if setting not in scores:
-            place, penalty, rate = setting
-            tagger = SequenceTagger(plan=sets[place].plan, c2=penalty, rate=rate, **how)
-            fitted = FittedTagger(tagger.fit(learn), sets[place], table.classes)
-            scores[setting] = _score(fitted, judge, table.classes, metric)
-        return scores[setting]
-
-    for axis, values in enumerate((range(len(sets)), PENALTIES, RATES)):
-        tried = [(*best[:axis], value, *best[axis + 1 :]) for value in values]
-        best = max(tried, key=score)
-    return best
-
-
-def _score(
-    fitted: FittedTagger | FittedMemory, judge: NominalTable, classes: Sequence[str], metric: str
-) -> float:
-    """How well held-out sentences are answered."""
-    code_of = {name: code for code, name in enumerate(classes)}
-    gold = np.array([code_of[name] for name in judge.classes], dtype=np.int32)[judge.labels]
-    bounds = judge.sequence_bounds
-    assert bounds is not None
-    counts = counts_by(metric, gold, fitted.answers(judge), bounds, classes)
-    return float(OF_COUNTS[metric](counts.sum(axis=0)))
 
 
 def _shown(gain: float | None) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from featloom.discover.contenders import Contender, Finding
+from featloom.compare.contenders import Contender, Finding
 from featloom.discover.joined_tasks import fit_joined
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat

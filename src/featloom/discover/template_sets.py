@@ -1,18 +1,20 @@
 """Where the templates of a tagger come from: custom, decision trees, a search.
 
-Finding templates costs more than training with them, so trees are grown and searches done on at
-most some thousand sentences, drawn from those given.  A set is found once; which one is used and
-how its tagger learns is settled afterwards on held-out sentences.
+Finding templates costs more than training with them.  Trees are grown on at most some thousand
+sentences; a search looks at as many as it is likely to get through in the seconds it is given, and
+ends with what it has found when they are over.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Setting
 from featloom.data.columns import (
     ColumnMaker,
     Flag,
@@ -26,6 +28,7 @@ from featloom.data.columns import (
 )
 from featloom.data.table import NominalTable
 from featloom.discover.sentences import drawn
+from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table
@@ -35,8 +38,9 @@ from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.candidates import default_makers
 from featloom.methods.tree_templates import TreeTemplates
 
-WINDOW = 2
-GROWN_ON, SEARCHED_ON = 3_000, 1_000  # sentences, at most
+WINDOW, SEARCHED_WINDOW = 2, 3
+GROWN_ON = 3_000  # sentences, at most
+COLUMNS, SPELLED = "columns", "columns and spelling"
 # Forests: on the columns as they are, each of which is also a template; and on the columns that
 # are derived for a search, which would be too many by themselves.
 SHAPES: dict[str, dict[str, Any]] = {
@@ -44,6 +48,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     "six trees on forms of words": {"max_length": 3, "n_trees": 6, "most": 100, "singles": False},
 }
 IN_BITS, IN_NATS = "gain in bits", "taken off the loss, in nats a token"
+_SEARCHED_A_SECOND = 1_200  # tokens, of a search as a whole
+_MANY_LABELS = 50  # from so many on, half of the time goes into pairs of labels
+_LEAST_SEARCHED = 200  # sentences, where there are so many
 _PAIR = Template((), "B", "B")
 
 
@@ -57,6 +64,12 @@ class TemplateSet:
     words : what sets it apart, for the line of settings.
     gains : what each template was found to bring, by name.
     measured : in what; "" where nothing was measured.
+
+    Examples
+    --------
+    >>> found = TemplateSet(FeaturePlan(templates=(Template((("word", 0),)),)), "searched")
+    >>> TemplateSet.from_plain(found.plain()) == found
+    True
     """
 
     plan: FeaturePlan
@@ -64,62 +77,93 @@ class TemplateSet:
     gains: Mapping[str, float] = field(default_factory=dict)
     measured: str = ""
 
+    def plain(self) -> dict[str, Any]:
+        """The set as JSON holds it."""
+        return {
+            "plan": json.loads(self.plan.to_json()),
+            "words": self.words,
+            "gains": dict(self.gains),
+            "measured": self.measured,
+        }
+
+    @classmethod
+    def from_plain(cls, content: Mapping[str, Any]) -> TemplateSet:
+        """The set that :meth:`plain` gave."""
+        plan = FeaturePlan.from_json(json.dumps(content["plan"]))
+        return cls(plan, content["words"], content["gains"], content["measured"])
+
 
 def usual_window(table: NominalTable) -> int:
     """Two tokens to each side, or fewer where half of the sentences are shorter."""
-    assert table.sequence_bounds is not None
-    middle = int(np.median(np.diff(table.sequence_bounds)))
+    middle = int(np.median(_lengths(table)))
     return max(0, min(WINDOW, middle - 1))
 
 
-def usual_sets(table: NominalTable, seed: int, threads: int) -> list[TemplateSet]:
-    """The templates of a tagger by default, and the same with how words are spelled.
+def usual_names(table: NominalTable) -> tuple[str, ...]:
+    """Which of the usual sets there are: spelling is left out where all of it is there already."""
+    return (COLUMNS, SPELLED) if _spelling(table) else (COLUMNS,)
+
+
+def usual_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
+    """The templates of a tagger by default, or the same with how words are spelled.
 
     >>> from featloom.data.sentences import table_of_sentences
     >>> table = table_of_sentences([["the", "cat"]], columns=["word"])
-    >>> plain, spelled = usual_sets(table, 0, 1)
+    >>> spelled = usual_set(table, {"templates": "columns and spelling"}, 0, 1)
     >>> [str(template) for template in spelled.plan.templates[:3]]
     ['word[-1]', 'word', 'word[+1]']
     >>> [str(template) for template in spelled.plan.templates[-3:]]
     ['word.shape[-1]', 'word.shape[+1]', '']
     """
-    window = usual_window(table)
+    window = max(0, min(WINDOW, int(_lengths(table).max(initial=0)) - 1))  # as a tagger has it
     plain = default_templates(table.columns, window)
-    sets = [TemplateSet(FeaturePlan(templates=plain))]
-    word = _words(table)
-    makers: list[ColumnMaker] = [Lower(word), Shape(word)]
-    makers += [Prefix(word, n) for n in (1, 2, 3)] + [Suffix(word, n) for n in (1, 2, 3)]
-    makers += [Flag(word, flag) for flag in ("digit", "hyphen", "capital")]
-    makers = _new(makers, table)
+    if setting["templates"] == COLUMNS:
+        return TemplateSet(FeaturePlan(templates=plain))
+    makers = _spelling(table)
     places = [(maker.name, 0) for maker in makers]
     around = (-1, 1) if window else ()
     places += [(maker.name, offset) for maker in makers[:2] for offset in around]
-    if makers:
-        spelled = tuple(Template((place,)) for place in places)
-        derived = tuple(maker.to_dict() for maker in fit_makers(table, makers))
-        plan = FeaturePlan(derived=derived, templates=(*plain[:-1], *spelled, _PAIR))
-        sets.append(TemplateSet(plan, "with the spelling of words"))
-    return sets
+    spelled = tuple(Template((place,)) for place in places)
+    derived = tuple(maker.to_dict() for maker in fit_makers(table, makers))
+    plan = FeaturePlan(derived=derived, templates=(*plain[:-1], *spelled, _PAIR))
+    return TemplateSet(plan, "with the spelling of words")
 
 
-def grown_sets(table: NominalTable, seed: int, threads: int) -> list[TemplateSet]:
-    """Paths of decision trees, of each shape."""
-    some = drawn(table, GROWN_ON, seed)
-    return [_grown(some, shape, seed) for shape in SHAPES]
+def grown_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
+    """Paths of decision trees, of one of the shapes."""
+    return _grown(drawn(table, GROWN_ON, seed), setting["templates"], seed)
 
 
-def thinned_sets(table: NominalTable, seed: int, threads: int) -> list[TemplateSet]:
+def thinned_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
     """Of the templates that the larger forest grew those that a search keeps."""
     grown = _grown(drawn(table, GROWN_ON, seed), [*SHAPES][-1], seed)
     candidates = [template for template in grown.plan.templates if template.places]
-    found = _search(table, seed, threads, candidates=candidates, makers=list(grown.plan.derived))
-    return [_of_search(found, f"{len(candidates)} templates thinned")]
+    how = {"candidates": candidates, "makers": list(grown.plan.derived)}
+    window = usual_window(table)
+    return _searched(table, setting, seed, threads, window, f"{len(candidates)} thinned", how)
 
 
-def searched_sets(table: NominalTable, seed: int, threads: int) -> list[TemplateSet]:
+def searched_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
     """What a search finds among all templates of the window, with forms of words and tags."""
-    makers = _new(default_makers(table), table)
-    return [_of_search(_search(table, seed, threads, makers=makers))]
+    window = max(0, min(SEARCHED_WINDOW, int(_lengths(table).max(initial=0)) - 1))
+    how = {"makers": _new(default_makers(table), table)}
+    return _searched(table, setting, seed, threads, window, "searched", how)
+
+
+def n_searched(table: NominalTable, seconds: float) -> int:
+    """How many sentences a search is likely to get through in some seconds.
+
+    Parameters
+    ----------
+    table : with labels.
+    seconds : that the search is given.
+    """
+    lengths = _lengths(table)
+    # Scoring is a pass over tokens; a CRF also looks at pairs of labels.
+    n_labels = max(len(table.classes), 1)
+    tokens = seconds * _SEARCHED_A_SECOND / (1.0 + (n_labels / _MANY_LABELS) ** 2)
+    by_time = int(tokens / max(float(lengths.mean()), 1.0))
+    return min(len(lengths), max(_LEAST_SEARCHED, by_time))
 
 
 def template_file(tagger: SequenceTagger, found: TemplateSet) -> str:
@@ -160,25 +204,50 @@ def _grown(table: NominalTable, shape: str, seed: int) -> TemplateSet:
     return TemplateSet(plan, shape, gains, IN_BITS)
 
 
-def _search(table: NominalTable, seed: int, threads: int, **how: Any) -> TemplateSearch:
-    some = drawn(table, SEARCHED_ON, seed)
-    return TemplateSearch(
-        window=usual_window(table), n_jobs=threads, random_state=seed, **how
+def _searched(
+    table: NominalTable,
+    setting: Setting,
+    seed: int,
+    threads: int,
+    window: int,
+    words: str,
+    how: Mapping[str, Any],
+) -> TemplateSet:
+    """What a search keeps, on as many sentences as there is time for."""
+    seconds = float(setting["seconds"])
+    some = drawn(table, n_searched(table, seconds), seed)
+    # A place beyond the longest sentence is never there.
+    window = min(window, max(0, int(_lengths(some).max(initial=0)) - 1))
+    search = TemplateSearch(
+        window=window, budget=f"{seconds:f}s", cutoff=setting["cutoff"], n_jobs=threads,
+        random_state=seed, **how,
     ).fit(some)  # fmt: skip
-
-
-def _of_search(search: TemplateSearch, words: str = "") -> TemplateSet:
     gains = {
         row["templates"][0]: float(row["gain"])
         for row in search.history_
         if row["kept"] and row["by"] == "screen"
     }
-    return TemplateSet(search.plan_, words, gains, IN_NATS)
+    n = len(_lengths(some))
+    return TemplateSet(search.plan_, f"{words} on {n:,} sentences", gains, IN_NATS)
 
 
 def _words(table: NominalTable) -> str:
     """The column with the most values, which is taken for the words."""
     return table.columns[int(np.argmax([len(values) for values in table.vocabularies]))]
+
+
+def _lengths(table: NominalTable) -> np.ndarray:
+    """How many tokens each sentence has."""
+    return np.diff(sentence_bounds(table))
+
+
+def _spelling(table: NominalTable) -> list[ColumnMaker]:
+    """Columns of how words are spelled that are not there yet."""
+    word = _words(table)
+    makers: list[ColumnMaker] = [Lower(word), Shape(word)]
+    makers += [Prefix(word, n) for n in (1, 2, 3)] + [Suffix(word, n) for n in (1, 2, 3)]
+    makers += [Flag(word, flag) for flag in ("digit", "hyphen", "capital")]
+    return _new(makers, table)
 
 
 def _new(makers: list[ColumnMaker], table: NominalTable) -> list[ColumnMaker]:

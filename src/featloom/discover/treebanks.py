@@ -21,7 +21,7 @@ import numpy as np
 
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
-from featloom.discover.contenders import Contender, Finding, tallied
+from featloom.compare.contenders import Contender, Finding, tallied
 from featloom.discover.sentences import (
     SentencesQuestion,
     inner_parts,

@@ -5,185 +5,251 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from featloom.discover.contenders import Question
+from featloom.compare.contenders import Question
 
 if TYPE_CHECKING:
-    from featloom.discover.verdict import Standing
+    from featloom.discover.leaderboard import Entry
 
 
-def why_chosen(chosen: Standing, best: Standing) -> str:
+def why_chosen(chosen: Entry, best: Entry) -> str:
+    """Why a contender was taken."""
     if chosen is best:
-        return "the best cross-validated score"
+        return "the best in cross-validation"
     return (
-        f"the simplest within a standard error of {best.name}, which has the best "
-        f"cross-validated score ({_size(chosen)}, not {_size(best)})"
+        f"the simplest that is as good as {best.name}, the best in cross-validation "
+        f"({chosen.size_words}, not {best.size_words})"
     )
-
-
-def _size(one: Standing) -> str:
-    return str(one.trial["size_words"])
-
-
-def _number(one: Standing, other: Standing) -> str:
-    """The size of the other, by its number alone where both are made of the same."""
-    (_, made_of), (number, other_made_of) = (_size(o).split(" ", 1) for o in (one, other))
-    return number if made_of == other_made_of else _size(other)
-
-
-def _said(one: Standing, verb: str, plural: str) -> str:
-    """Its name and the form of a verb that goes with it, as a sentence begins."""
-    return f"{_capital(one.name)} {plural if one.name.endswith('templates') else verb}"
 
 
 def verdict_words(
     question: Question,
-    chosen: Standing,
-    reference: Standing,
-    something: bool,
+    chosen: Entry,
+    reference: Entry,
+    gate: Mapping[str, bool],
     comparisons: Sequence[Mapping[str, Any]],
-    finished: Sequence[Standing],
+    entries: Sequence[Entry],
     rows: Sequence[Mapping[str, Any]],
 ) -> tuple[str, bool]:
-    """What a reader may conclude, and whether a method is a gain over the reference."""
-    n = sum(one["b"] == reference.name for one in comparisons)
-    if not something and _stands_out(chosen, rows):
-        board = {row["name"]: row for row in rows}
-        low, high = (100 * end for end in board[chosen.name]["interval"])
-        words = (
-            f"{_said(chosen, 'leads', 'lead')} in cross-validation ({low:.1f} to {high:.1f} "
-            f"{question.metric}), but the test part is too small to confirm that anything can be "
-            "found here. More data would tell."
-        )
-        return " ".join([words, *_not_compared(rows)]), False
-    if not something:
-        tried = any(one.contender.role == "method" for one in finished)
-        start = "There is nothing to find here" if tried else "No method was compared"
-        words = (
-            f"{start}: by {question.metric}, none of the {len(finished)} contenders can be said to "
-            "answer better than one that looks at nothing."
-        )
-        return " ".join([words, *_not_compared(rows)]), False
-    against = {one["a"]: one for one in comparisons if one["b"] == reference.name}
-    test = against.get(chosen.name)
-    significant = False
-    if test is None:
-        words = _nothing_better(question, reference, against)
-    elif test["significant"] and test["difference"] > 0:
-        significant = True
-        words = (
-            f"{_said(chosen, 'adds', 'add')} {_points(test['difference'])} points of "
-            f"{question.metric} to {_the(reference)} {_doubt(test, n)}, with {_size(chosen)} "
-            f"instead of {_number(chosen, reference)}."
-        )
-    elif test["significant"]:
-        words = (
-            f"{_said(chosen, 'was', 'were')} chosen by cross-validation, but on the test part "
-            f"{_points(-test['difference'])} points of {question.metric} behind "
-            f"{_the(reference)} {_doubt(test, n)}."
-        )
-    elif chosen.trial["size"] < reference.trial["size"]:
-        words = (
-            f"{_said(chosen, 'does', 'do')} about as well as {_the(reference)} with "
-            f"{_size(chosen)} instead of {_number(chosen, reference)}: "
-            f"{100 * test['difference']:+.1f} points of {question.metric} {_doubt(test, n)}."
-        )
+    """What a reader may conclude, and whether a method is a gain over the reference.
+
+    Parameters
+    ----------
+    gate : by name, whether a contender is better than the prediction that looks at nothing.
+    comparisons : on the test part, of all others with the reference.
+    """
+    words = _Words(question, entries, rows)
+    if not chosen.tested or not gate:
+        told = words.folds_of(chosen)
+        return " ".join([f"{told} The test part was not reached.", *words.not_compared()]), False
+    if not any(gate.values()):
+        return " ".join([words.nothing(chosen), *words.not_compared()]), False
+    against = {one["a"]: one for one in comparisons}
+    said, significant = [words.own_figure(chosen)], False
+    if chosen.role == "chance":
+        good = [name for name, passed in gate.items() if passed]
+        said.append(f"Cross-validation chose it, although on the test part {good[0]} is better.")
+    elif chosen is reference:
+        said.append(words.reference_chosen(reference, against))
     else:
-        words = (
-            f"{_said(chosen, 'leads', 'lead')} in cross-validation, but the test part does not "
-            f"confirm a gain over {_the(reference)}: {100 * test['difference']:+.1f} points of "
-            f"{question.metric} {_doubt(test, n)}."
-        )
-    return " ".join([words, *_asides(question, chosen, finished, rows)]), significant
+        sentence, significant = words.against_reference(chosen, reference, against)
+        said.append(sentence)
+    said += words.asides(chosen)
+    return " ".join([*said, *words.not_compared()]), significant
 
 
-def _stands_out(chosen: Standing, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether its interval in cross-validation lies above that of the answer by chance."""
-    board = {row["name"]: row for row in rows if row["status"] == "finished"}
-    blind = [row["interval"][1] for row in board.values() if row["role"] == "chance"]
-    return bool(blind) and board[chosen.name]["interval"][0] > max(blind)
+class _Words:
+    """Sentences about the contenders of one question."""
 
+    def __init__(
+        self, question: Question, entries: Sequence[Entry], rows: Sequence[Mapping[str, Any]]
+    ):
+        self.question, self.entries, self.rows = question, entries, rows
 
-def _nothing_better(
-    question: Question, reference: Standing, against: Mapping[str, Mapping[str, Any]]
-) -> str:
-    gains = [one for one in against.values() if one["significant"] and one["difference"] > 0]
-    start = f"{_capital(_the(reference))} is enough: "
-    if gains:
-        best = gains[0]
+    # ── numbers ──
+
+    def value(self, score: float) -> str:
+        """A score as people read it: .281, or 86.9 %."""
+        if self.question.lower_is_better:
+            return f"{-score:.3f}".replace("0.", ".", 1)
+        return f"{100 * score:.1f} %"
+
+    def apart(self, difference: float) -> str:
+        """A difference of scores with its sign, better is positive: +.012, or +1.5."""
+        if self.question.lower_is_better:
+            return f"{difference:+.3f}".replace("0.", ".", 1)
+        return f"{100 * difference:+.1f}"
+
+    @property
+    def unit(self) -> str:
+        """What differences are counted in."""
+        metric = self.question.metric
+        return f"in {metric}" if self.question.lower_is_better else f"points of {metric}"
+
+    def doubt(self, test: Mapping[str, Any], n: int) -> str:
+        low, high = (self.apart(end) for end in test["interval"])
+        p = test["p_adjusted"]
+        shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+        corrected = f" after correction for {n} comparisons" if n > 1 else ""
+        return f"(95 % {low} to {high}; {shown}{corrected})"
+
+    # ── sentences ──
+
+    def own_figure(self, chosen: Entry) -> str:
+        """What the chosen one reaches on the test part, beside one who knows nothing."""
+        blind = [one for one in self.entries if one.role == "chance" and one.tested]
+        beside = [f"{blind[0].name} alone: {self.value(blind[0].test)}"] if blind else []
+        details = chosen.outcome["details"] or {}
+        if details.get("auc") is not None and self.question.metric != "AUC":
+            beside.append(f"AUC {details['auc']:.3f}".replace("0.", ".", 1))
+        if "accuracy" in details and self.question.metric != "accuracy":
+            beside.append(f"{100 * details['accuracy']:.1f} % right")
+        said = f" ({'; '.join(beside)})" if beside else ""
         return (
-            f"{_capital(_the(reference))} was chosen as the simplest that is near the best; on the "
-            f"test part {best['a']} is {_points(best['difference'])} points of {question.metric} "
-            f"ahead of it {_doubt(best, len(against))}."
+            f"{_said(chosen, 'reaches', 'reach')} {_article(self.question)} of "
+            f"{self.value(chosen.test)} on the test part{said}."
         )
-    if not against:
-        return start + "nothing else was compared with it."
-    best = max(against.values(), key=lambda one: one["difference"])
-    return (
-        start + f"no method adds to it beyond chance. The largest difference is that of "
-        f"{best['a']}, {100 * best['difference']:+.1f} points of {question.metric} "
-        f"{_doubt(best, len(against))}."
-    )
 
+    def folds_of(self, chosen: Entry) -> str:
+        mean = sum(chosen.scores.values()) / len(chosen.scores)
+        n = len(chosen.scores)
+        where = "one fold" if n == 1 else f"{n} folds"
+        return (
+            f"{_said(chosen, 'reaches', 'reach')} {_article(self.question)} of {self.value(mean)} "
+            f"in {where} of cross-validation."
+        )
 
-def _asides(
-    question: Question,
-    chosen: Standing,
-    finished: Sequence[Standing],
-    rows: Sequence[Mapping[str, Any]],
-) -> list[str]:
-    """What is to be said of the other contenders."""
-    said = []
-    behind = [
-        one
-        for one in finished
-        if one is not chosen
-        and one.contender.role in ("method", "baseline")
-        and _value(one) < _value(chosen)
-    ]
-    behind.sort(key=_value, reverse=True)
-    if behind:
-        said.append(f"Behind it on the test part, in points: {_apart(behind, chosen)}.")
-    ahead = [
-        one for one in finished if one.contender.role == "method" and _value(one) > _value(chosen)
-    ]
-    if ahead:
-        said.append(f"Ahead of it on the test part: {_apart(ahead, chosen)}.")
-    for one in finished:
-        if one.contender.role == "yardstick":
-            said.append(
-                f"{one.name}, for comparison, is at {100 * (_value(one) - _value(chosen)):+.1f}."
+    def nothing(self, chosen: Entry) -> str:
+        tried = [one for one in self.entries if one.role == "method" and one.tested]
+        tested = [one for one in self.entries if one.tested and one.role != "chance"]
+        start = "There is nothing to find here" if tried else "No method was compared"
+        best = max(tested, key=lambda one: one.test, default=None)
+        near = "" if best is None else f" The best of them, {best.name}, has {self.value(best.test)}"
+        blind = [one for one in self.entries if one.role == "chance" and one.tested]
+        if near and blind:
+            near += f", and {blind[0].name} alone {self.value(blind[0].test)}"
+        return (
+            f"{start}: on the test part none of the {len(tested)} contenders predicts better, "
+            f"beyond chance, than one that looks at nothing.{near}{'.' if near else ''}"
+        )
+
+    def reference_chosen(
+        self, reference: Entry, against: Mapping[str, Mapping[str, Any]]
+    ) -> str:
+        who = _the(reference)
+        methods = {one.name for one in self.entries if one.role == "method"}
+        gains = [
+            one for one in against.values()
+            if one["a"] in methods and one["significant"] and one["difference"] > 0
+        ]  # fmt: skip
+        if gains:
+            best = gains[0]
+            return (
+                f"It was chosen by cross-validation; on the test part {best['a']} is better, "
+                f"{self.apart(best['difference'])} {self.unit} {self.doubt(best, len(against))}."
             )
-    return said + _not_compared(rows)
+        rivals = [one for one in against.values() if one["a"] in methods]
+        if not rivals:
+            return "No method was compared with it on the test part."
+        best = max(rivals, key=lambda one: one["difference"])
+        largest = (
+            f"the largest difference is that of {best['a']}, {self.apart(best['difference'])} "
+            f"{self.unit} {self.doubt(best, len(against))}."
+        )
+        if self.all_compared():
+            return f"{_capital(who)} is enough: no method adds to it beyond chance; {largest}"
+        return f"No method that was compared is better than {who} beyond chance; {largest}"
+
+    def against_reference(
+        self, chosen: Entry, reference: Entry, against: Mapping[str, Mapping[str, Any]]
+    ) -> tuple[str, bool]:
+        test = against.get(chosen.name)
+        who = _the(reference)
+        if test is None:
+            return f"{_capital(who)} was not tested beside it.", False
+        doubt = self.doubt(test, len(against))
+        apart = f"{self.apart(test['difference'])} {self.unit}"
+        sizes = f"with {chosen.size_words}, not {_number(chosen, reference)}"
+        rows = "" if test["same_rows"] else ", the two having learned from different rows"
+        if test["significant"] and test["difference"] > 0:
+            return f"It is better than {who}: {apart} {doubt}, {sizes}{rows}.", chosen.role in (
+                "method",
+            )
+        if test["significant"]:
+            return (
+                f"Cross-validation chose it, but on the test part it is behind {who}: "
+                f"{apart} {doubt}{rows}."
+            ), False
+        if test["difference"] > 0:
+            return (
+                f"It leads {who} by {apart.lstrip('+')} there, which may be chance {doubt}, "
+                f"{sizes}{rows}."
+            ), False
+        return (
+            f"That is about what {who} reaches: {apart} {doubt}, {sizes}{rows}."
+        ), False
+
+    def asides(self, chosen: Entry) -> list[str]:
+        """What is to be said of the other contenders."""
+        said = []
+        tested = [one for one in self.entries if one.tested and one is not chosen]
+        ahead = [one for one in tested if one.role == "method" and one.test > chosen.test]
+        if ahead:
+            distances = ", ".join(
+                f"{one.name} {self.apart(one.test - chosen.test)}" for one in ahead
+            )
+            said.append(f"Ahead of it on the test part: {distances}.")
+        said += [
+            f"{one.name}, for comparison, is at {self.value(one.test)}."
+            for one in tested
+            if one.role == "yardstick"
+        ]
+        learned = {one.learned for one in self.entries if one.role != "chance" and one.tested}
+        if len(learned) > 1:
+            fewer = [one for one in self.entries if one.learned < max(learned) and one.tested]
+            who = ", ".join(
+                f"{one.name} from {one.learned:,}" for one in fewer if one.role != "chance"
+            )
+            said.append(f"Not all learned from the same {self.question.unit}: {who}.")
+        return said
+
+    def not_compared(self) -> list[str]:
+        left = [row["name"] for row in self.rows if row["status"] == "unfinished"]
+        partly = [row["name"] for row in self.rows if row["status"] == "partly"]
+        said = []
+        if left:
+            said.append(f"Not compared: {', '.join(left)}.")
+        if partly:
+            said.append(f"Compared in part: {', '.join(partly)}.")
+        return said
+
+    def all_compared(self) -> bool:
+        """Whether every method was compared, on the rows that all others learned from."""
+        methods = [row for row in self.rows if row["role"] in ("method", "baseline")]
+        whole = all(row["status"] in ("finished", "not applicable") for row in methods)
+        learned = {row["learned"] for row in methods if row["status"] == "finished"}
+        return whole and len(learned) <= 1
 
 
-def _not_compared(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    unfinished = [row["name"] for row in rows if row["status"] == "unfinished"]
-    return [f"Not compared in the time there was: {', '.join(unfinished)}."] if unfinished else []
+def _number(one: Entry, other: Entry) -> str:
+    """The size of the other, by its number alone where both are made of the same."""
+    (_, made_of), (number, other_made_of) = (
+        o.size_words.split(" ", 1) for o in (one, other)
+    )
+    return number if made_of == other_made_of else other.size_words
 
 
-def _apart(others: Sequence[Standing], chosen: Standing) -> str:
-    """How far each is from the chosen one on the test part."""
-    return ", ".join(f"{one.name} {100 * (_value(one) - _value(chosen)):+.1f}" for one in others)
+def _said(one: Entry, verb: str, plural: str) -> str:
+    """Its name and the form of a verb that goes with it, as a sentence begins."""
+    several = one.name.endswith(("templates", "shares"))
+    return f"{_capital(_the(one))} {plural if several else verb}"
 
 
-def _value(one: Standing) -> float:
-    """Its score on the test part."""
-    return float(one.trial["score"])
+def _article(question: Question) -> str:
+    metric = question.metric
+    return f"{'an' if metric.startswith(('accuracy', 'AUC', 'F1')) else 'a'} {metric}"
 
 
-def _doubt(test: Mapping[str, Any], n: int) -> str:
-    low, high = (100 * bound for bound in test["interval"])
-    p = test["p_adjusted"]
-    shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
-    corrected = f" after correction for {n} comparisons" if n > 1 else ""
-    return f"(95 % {low:+.1f} to {high:+.1f}; {shown}{corrected})"
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:.1f}"
-
-
-def _the(one: Standing) -> str:
+def _the(one: Entry) -> str:
     return f"the {one.name}" if one.name.endswith("model") else one.name
 
 

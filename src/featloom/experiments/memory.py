@@ -269,6 +269,8 @@ class _Experiment:
         search = MemorySearch(
             strategy=strategy,
             over=over,
+            vote="count",
+            keep="strategy",
             budget=None if over == "parameters" else self.budget,
             journal=self.run_folder.path / f"{self.name}-{ks}-k.journal",
             n_jobs=self.jobs,

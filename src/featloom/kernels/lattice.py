@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from featloom.kernels.compiled import njit
-from featloom.kernels.votes import decide
+from featloom.kernels.votes import decide_all
 
 
 @njit(cache=True, nogil=True)
@@ -132,7 +132,7 @@ def lattice_classes(
     class_totals,
     n_distances,
     levels,
-    vote,
+    kinds,
     decay,
     try_next,
     tolerance,
@@ -174,6 +174,8 @@ def lattice_classes(
     met = np.empty(n_classes, dtype=np.int32)
     winner = np.empty(n_distances + 1, dtype=np.int32)
     tied = np.empty(n_distances + 1, dtype=np.bool_)
+    rests_on = np.empty(len(levels), dtype=np.int64)
+    no_votes = np.empty((0, 0, 0, 0))
     for q in range(first_query, last_query):
         for combination in range(n_beside):
             added[combination] = 0.0
@@ -255,7 +257,7 @@ def lattice_classes(
                     counts[slot, label] = 0
                     n_cells += 1
         cell_start[n_found] = n_cells
-        decide(
+        decide_all(
             n_found, n_distances, best, cell_start, cell_class, cell_count, class_totals, levels,
-            vote, decay, try_next, tally, met, winner, tied, answers, q,
+            kinds, decay, try_next, tally, met, winner, tied, rests_on, answers, no_votes, q,
         )  # fmt: skip

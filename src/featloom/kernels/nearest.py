@@ -23,7 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from featloom.kernels.compiled import njit
-from featloom.kernels.votes import decide, vote_weight
+from featloom.kernels.value_difference import value_costs
+from featloom.kernels.votes import decide_all
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +52,7 @@ def nearest_classes(
     class_totals,
     n_distances,
     levels,
-    vote,
+    kinds,
     decay,
     try_next,
     tolerance,
@@ -74,10 +75,16 @@ def nearest_classes(
     n_distances : how many different distances to find.
     levels : the values of k to answer for, ascending, none above ``n_distances``.
     try_next : of a tie, look at one distance more (TiMBL's rule).
-    answers : out, (queries, levels): the class; -1 - class where the tie could not be looked at
-        more closely for want of one more distance.
-    votes : out, (queries, classes) for the last level, or empty.
+    kinds : how they vote, see :mod:`featloom.kernels.votes`; the same walk serves all of them.
+    answers : out, (queries, kinds, levels): the class; -1 - class where the tie could not be
+        looked at more closely for want of one more distance.
+    votes : out, (queries, kinds, levels, classes), or empty.
     distances : out, (queries, n_distances), or empty.
+
+    Returns
+    -------
+    int
+        The steps of the walk: values that were compared.
     """
     n_features = queries.shape[1]
     n_leaves = len(leaf_codes)
@@ -118,57 +125,16 @@ def nearest_classes(
     cell_of = np.full(n_classes, -1, dtype=np.int64)
     winner = np.empty(n_distances + 1, dtype=np.int32)
     tied = np.empty(n_distances + 1, dtype=np.bool_)
+    rests_on = np.empty(len(levels), dtype=np.int64)
+    n_steps = 0
 
     for place in range(len(query_order)):
         q = query_order[place]
         # 1. Costs of the values, where the query differs from the one before.
-        for j in range(n_features):
-            value = queries[q, j]
-            if value == at_value[j]:
-                continue
-            first, last = value_start[j], value_start[j + 1]
-            weight = weights[j]
-            if not is_mvdm[j]:
-                if at_value[j] > 0:
-                    cost[first + at_value[j]] = weight
-                if value > 0:
-                    cost[first + value] = 0.0
-                cheapest[j] = 0.0 if value > 0 else weight
-                cheapest_other[j] = weight
-            elif value == 0:
-                for u in range(first, last):
-                    cost[u] = weight
-                cheapest[j] = weight
-                cheapest_other[j] = weight
-            else:
-                least = np.inf
-                if row_start[first + value] >= 0:
-                    row = row_start[first + value]
-                    for u in range(last - first):
-                        c = weight * rows[row + u]
-                        cost[first + u] = c
-                        if c < least and u != value:
-                            least = c
-                else:
-                    v = first + value
-                    for entry in range(dist_start[v], dist_start[v + 1]):
-                        dense[dist_class[entry]] = dist_share[entry]
-                    for u in range(first, last):
-                        c = weight
-                        if frequent[u] and frequent[v]:
-                            common = 0.0
-                            for entry in range(dist_start[u], dist_start[u + 1]):
-                                common += min(dist_share[entry], dense[dist_class[entry]])
-                            c = weight * max(0.0, 1.0 - common)
-                        cost[u] = c
-                        if c < least and u != v:
-                            least = c
-                    for entry in range(dist_start[v], dist_start[v + 1]):
-                        dense[dist_class[entry]] = 0.0
-                cost[first + value] = 0.0
-                cheapest[j] = 0.0
-                cheapest_other[j] = least
-            at_value[j] = value
+        value_costs(
+            queries[q], weights, is_mvdm, value_start, row_start, rows, dist_start, dist_class,
+            dist_share, frequent, dense, at_value, cost, cheapest, cheapest_other,
+        )  # fmt: skip
         still[n_features] = 0.0
         for j in range(n_features - 1, -1, -1):
             still[j] = still[j + 1] + cheapest[j]
@@ -200,6 +166,7 @@ def nearest_classes(
         so_far[0] = 0.0
         agreeing[0] = -2
         while depth >= 0:
+            n_steps += 1
             leaf = -1
             d = 0.0
             value_at = value_start[depth]
@@ -239,6 +206,7 @@ def nearest_classes(
                         node = i
                         break
                     i += 1
+                n_steps += i - at[depth]
                 if node < 0:
                     depth -= 1
                     continue
@@ -255,6 +223,7 @@ def nearest_classes(
             while j < n_features and d + still[j] <= bound:
                 d += cost[value_start[j] + leaf_codes[leaf, j]]
                 j += 1
+            n_steps += j - depth
             if d > bound or j < n_features:
                 continue
             # 4. A leaf: to its distance, which may be new.
@@ -263,6 +232,8 @@ def nearest_classes(
                 spot -= 1
             if spot > 0 and best[spot - 1] >= d - tolerance:
                 spot -= 1
+                # The least of them stands for all, in whatever order they are met.
+                best[spot] = min(best[spot], d)
                 entry = free
                 free = chain_next[free]
                 chain_leaf[entry] = leaf
@@ -313,15 +284,10 @@ def nearest_classes(
         cell_start[n_found] = n_cells
         for cell in range(n_cells):
             cell_of[cell_class[cell]] = -1
-        rests_on = decide(
+        decide_all(
             n_found, n_distances, best, cell_start, cell_class, cell_count, class_totals, levels,
-            vote, decay, try_next, tally, met, winner, tied, answers, q,
+            kinds, decay, try_next, tally, met, winner, tied, rests_on, answers, votes, q,
         )  # fmt: skip
-        if votes.shape[0]:
-            for i in range(rests_on):
-                weight = vote_weight(vote, decay, best[i], best[0], best[rests_on - 1])
-                for cell in range(cell_start[i], cell_start[i + 1]):
-                    votes[q, cell_class[cell]] += weight * cell_count[cell]
         if distances.shape[0]:
             for i in range(n_found):
                 distances[q, i] = best[i]
@@ -331,3 +297,4 @@ def nearest_classes(
             earlier[i] = chain_leaf[head[i]]
             chain_next[tail[i]] = free
             free = head[i]
+    return n_steps

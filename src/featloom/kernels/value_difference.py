@@ -96,3 +96,83 @@ def alike_values(start, classes, counts, frequent):
             n_groups += 1
         group[v] = group[first]
     return group, n_groups
+
+
+@njit(cache=True, nogil=True)
+def value_costs(
+    query,
+    weights,
+    is_mvdm,
+    value_start,
+    row_start,
+    rows,
+    dist_start,
+    dist_class,
+    dist_share,
+    frequent,
+    dense,
+    at_value,
+    cost,
+    cheapest,
+    cheapest_other,
+):
+    """What each value of each feature costs a query: weight × difference from the query's own.
+
+    Only features in which the query differs from the one before (``at_value``) are looked at.
+    The arguments up to ``frequent`` are those of :func:`featloom.kernels.nearest.nearest_classes`.
+
+    Parameters
+    ----------
+    dense : all zeros, a place for each class; so it is again afterwards.
+    at_value : in and out, the values of the query before, -1 where there was none; then the
+        costs of an overlap feature must all be its weight.
+    cost : in and out, of all values of all features.
+    cheapest, cheapest_other : out, the least cost of all values, and of all but the query's own.
+    """
+    for j in range(len(query)):
+        value = query[j]
+        if value == at_value[j]:
+            continue
+        first, last = value_start[j], value_start[j + 1]
+        weight = weights[j]
+        if not is_mvdm[j]:
+            if at_value[j] > 0:
+                cost[first + at_value[j]] = weight
+            if value > 0:
+                cost[first + value] = 0.0
+            cheapest[j] = 0.0 if value > 0 else weight
+            cheapest_other[j] = weight
+        elif value == 0:
+            for u in range(first, last):
+                cost[u] = weight
+            cheapest[j] = weight
+            cheapest_other[j] = weight
+        else:
+            least = np.inf
+            if row_start[first + value] >= 0:
+                row = row_start[first + value]
+                for u in range(last - first):
+                    c = weight * rows[row + u]
+                    cost[first + u] = c
+                    if c < least and u != value:
+                        least = c
+            else:
+                v = first + value
+                for entry in range(dist_start[v], dist_start[v + 1]):
+                    dense[dist_class[entry]] = dist_share[entry]
+                for u in range(first, last):
+                    c = weight
+                    if frequent[u] and frequent[v]:
+                        common = 0.0
+                        for entry in range(dist_start[u], dist_start[u + 1]):
+                            common += min(dist_share[entry], dense[dist_class[entry]])
+                        c = weight * max(0.0, 1.0 - common)
+                    cost[u] = c
+                    if c < least and u != v:
+                        least = c
+                for entry in range(dist_start[v], dist_start[v + 1]):
+                    dense[dist_class[entry]] = 0.0
+            cost[first + value] = 0.0
+            cheapest[j] = 0.0
+            cheapest_other[j] = least
+        at_value[j] = value

@@ -51,15 +51,14 @@ def decide(
     met,
     winner,
     tied,
+    rests_on,
     answers,
-    q,
 ):
-    """Write the answer of query ``q`` for each of the levels; give the distance it rests on.
+    """Write the class of one query for each of the levels, and how many distances it rests on.
 
-    ``answers[q, level]`` is the class, or -1 - class where a tie should be looked at with more
-    distances than the ``n_sought`` that were sought.  What is returned is how many distances the
-    answer of the last level rests on.  ``tally`` must be all zeros, and is so again afterwards;
-    ``met``, ``winner`` and ``tied`` are room to work in.
+    ``answers[level]`` is the class, or -1 - class where a tie should be looked at with more
+    distances than the ``n_sought`` that were sought.  ``tally`` must be all zeros, and is so
+    again afterwards; ``met``, ``winner`` and ``tied`` are room to work in.
     """
     n_met = 0
     highest = min(n_found, levels[len(levels) - 1] + 1)
@@ -97,17 +96,58 @@ def decide(
         tied[i] = n_top > 1
     for m in range(n_met):
         tally[met[m]] = 0.0
-    rests_on = n_found
     for level in range(len(levels)):
         last = min(levels[level], n_found) - 1
-        rests_on = last + 1
+        rests_on[level] = last + 1
         answer = winner[last]
         if try_next and tied[last]:
             if last + 1 < n_found:
                 if not tied[last + 1]:
-                    rests_on = last + 2
+                    rests_on[level] = last + 2
                     answer = winner[last + 1]
             elif n_found == n_sought:
                 answer = -1 - answer
-        answers[q, level] = answer
-    return rests_on
+        answers[level] = answer
+
+
+@njit(cache=True, nogil=True)
+def decide_all(
+    n_found,
+    n_sought,
+    best,
+    cell_start,
+    cell_class,
+    cell_count,
+    class_totals,
+    levels,
+    kinds,
+    decay,
+    try_next,
+    tally,
+    met,
+    winner,
+    tied,
+    rests_on,
+    answers,
+    votes,
+    q,
+):
+    """Let the same neighbours of query ``q`` vote in several ways, for each of the levels.
+
+    ``answers`` is (queries, kinds, levels); ``votes``, (queries, kinds, levels, classes), or
+    empty, gets what each class has, summed up over the distances that the answer rests on.
+    """
+    for k in range(len(kinds)):
+        kind = kinds[k]
+        decide(
+            n_found, n_sought, best, cell_start, cell_class, cell_count, class_totals, levels,
+            kind, decay, try_next, tally, met, winner, tied, rests_on, answers[q, k],
+        )  # fmt: skip
+        if votes.shape[0] == 0:
+            continue
+        for level in range(len(levels)):
+            n = rests_on[level]
+            for i in range(n):
+                weight = vote_weight(kind, decay, best[i], best[0], best[n - 1])
+                for cell in range(cell_start[i], cell_start[i + 1]):
+                    votes[q, k, level, cell_class[cell]] += weight * cell_count[cell]

@@ -3,7 +3,8 @@
 It serves comparisons in which all columns are compared by overlap, and those in which a few are
 compared by MVDM: these stand beside the lattice, whose histograms are then kept for each
 combination of their values.  Such comparisons have few distances and many cases at each, which
-makes a walk over a trie long.
+makes a search long.  A lattice doubles with every column, in bytes and in the time of a query;
+so it is only made where it is known before that both are small.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ import numpy as np
 from featloom.kernels.lattice import add_histograms, extend_projections, lattice_classes
 from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
-from featloom.learners.comparison import VOTES, Comparison, tolerance
+from featloom.learners.comparison import Comparison, tolerance
 from featloom.learners.threads import in_threads
 
-_CELLS = 60_000_000  # projections of all queries in all sets of columns
-_SHARED_CELLS = 12_000_000  # the same, of a lattice that holds columns for later comparisons
+_COLUMNS = 12  # of a lattice at most: it has a set for every choice among them
+_BYTES = 640_000_000  # that a lattice may take, if all cases are near all queries
+# A query goes through pairs of sets; so many for each stored case, and comparing it with all
+# cases is no slower.
+_PAIRS = 128
+_PAIRS_AT_ONCE = 1_000_000_000  # before a kernel comes back, about a second
 _HISTOGRAM = 4_000_000  # cells of a histogram over values beside the lattice and classes
 _KEPT = 2  # lattices of the same queries, beside that of all columns
 
@@ -115,11 +120,12 @@ def answer_by_lattice(
     merged: MergedQueries,
     how: Comparison,
     levels: np.ndarray,
+    kinds: np.ndarray,
     threads: int,
 ) -> np.ndarray | None:
     """The classes of queries merged over the columns of the trie, for each level.
 
-    None where a walk is the better way: too many columns compared by MVDM, too large a lattice.
+    None where a search is the better way: too many columns compared by MVDM, too large a lattice.
     """
     mvdm = [column for column in trie.columns if how.modes[column] == "mvdm"]
     columns = [column for column in trie.columns if column not in mvdm]
@@ -136,7 +142,7 @@ def answer_by_lattice(
     sets, distance = lattice.sets(columns, weights)
     # Of queries that are alike in the columns in use, the first speaks for all.
     ids = lattice.set_ids[np.ix_(sets, lattice.leaf_of[merged.first_row])]
-    classes = np.zeros((ids.shape[1], len(levels)), np.int32)
+    classes = np.zeros((ids.shape[1], len(kinds), len(levels)), np.int32)
     # There cannot be more distances than sets and values; one more says that these were all.
     most = len(sets) * len(lattice.beside) + 1
     n_distances = min(int(levels[-1]) + how.look_further, most)
@@ -144,17 +150,36 @@ def answer_by_lattice(
     room = lattice.room(sets)
     reach = tolerance(np.append(weights, row_weight))
 
+    size = max(1, min(comparison.BLOCK, _PAIRS_AT_ONCE // _pairs(memory, len(columns))))
+
     def block(first: int) -> None:
-        last = min(first + comparison.BLOCK, ids.shape[1])
+        last = min(first + size, ids.shape[1])
         lattice_classes(
             first, last, ids, lattice.set_first, lattice.start, lattice.cells, lattice.counts,
             sets, distance, lattice.beside, row_start, queries.rows, row_weight, room,
-            memory.class_totals, n_distances, levels, VOTES.index(how.vote), how.decay,
+            memory.class_totals, n_distances, levels, kinds, how.decay,
             how.look_further, reach, classes,
         )  # fmt: skip
 
-    in_threads(block, range(0, ids.shape[1], comparison.BLOCK), threads)
+    in_threads(block, range(0, ids.shape[1], size), threads)
     return classes
+
+
+def _is_worth_it(memory: Memory, queries: Queries, n_columns: int) -> bool:
+    """Whether a lattice of so many columns fits, and is the faster way; known before it is made.
+
+    It has a number for every query in each set of columns, and of the histograms of each set
+    no more cells than the cases have.
+    """
+    if n_columns > _COLUMNS:
+        return False
+    n_bytes = (1 << n_columns) * (12 * len(queries) + 8 * len(memory.cases.classes))
+    return n_bytes <= _BYTES and _pairs(memory, n_columns) <= _PAIRS * len(memory.cases.codes)
+
+
+def _pairs(memory: Memory, n_columns: int) -> int:
+    """How many pairs of sets a query can have to go through: those that hold cases with all."""
+    return (1 << n_columns) * min(1 << n_columns, len(memory.cases.codes))
 
 
 def _row_starts(
@@ -179,9 +204,9 @@ def _lattice_of(memory: Memory, queries: Queries, trie: Trie, mvdm: list[int]) -
     serves many comparisons and is never given up for another.
     """
     columns = everything = [int(column) for column in memory.order]
-    if mvdm or (1 << len(columns)) * len(queries) > _SHARED_CELLS:
+    if mvdm or not _is_worth_it(memory, queries, len(columns)):
         columns = [column for column in trie.columns if column not in mvdm]
-    if (1 << len(columns)) * len(queries) > _CELLS:
+    if not _is_worth_it(memory, queries, len(columns)):
         return None
     codings = [trie.codings[trie.columns.index(column)] for column in mvdm]
     if prod(coding.n_values for coding in codings) >= 1 << 63:

@@ -1,27 +1,28 @@
 """The linear model that features are made for: logistic regression, quick with many classes too.
 
-With few classes the model is scikit-learn's logistic regression, brought to its optimum by Newton's
-method with conjugate gradients: on sparse binary features that was measured to be several times
-faster than the default solver, which stops short of it.  With many classes the same model has
-millions of weights, and a solver that looks at all of them in every step takes minutes; it is then
-trained as a maximum-entropy model, some rows at a time.
+It is the model of scikit-learn, and fitted to its optimum by Newton's method whatever the number of
+classes, see :mod:`featloom.learners.multinomial`.  With classes by the dozen it has millions of
+weights, and training that stops short of the optimum was measured to cost points of accuracy.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featloom.data.matrix import check_binary
-from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
+from featloom.errors import InputError
+from featloom.learners.multinomial import LogisticObjective
 from featloom.search.workers import number_of_workers
-
-MANY_CLASSES = 10
-_BATCH = 128
 
 
 def logistic_regression(strength: float = 1.0) -> LogisticRegression:
@@ -30,18 +31,29 @@ def logistic_regression(strength: float = 1.0) -> LogisticRegression:
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Logistic regression on sparse binary features, for two classes or hundreds.
+    """Logistic regression on sparse features, for two classes or hundreds.
 
     Parameters
     ----------
-    C : inverse strength of the L2 penalty, as in scikit-learn.
-    passes : over the rows, where there are more than ten classes.
-    n_jobs : threads, likewise; they change the time and nothing else.
-    random_state : seed of the order of the rows, likewise.
+    C : float, default 1.0; inverse strength of the L2 penalty, as in scikit-learn.  Intercepts are
+        not penalised.
+    class_weight : None (default), "balanced" or a dict of class: weight, as in scikit-learn.
+    tol : float, default 1e-5; the model is fitted when the norm of the gradient of the objective is
+        at most this share of the norm at zero weights.
+    max_iter : int, default 100; steps of Newton's method after which fitting ends with a
+        ``ConvergenceWarning`` in any case.
+    n_jobs : int, default None (one); threads, which change the time and nothing else.
+    random_state : of no effect, since nothing is drawn at random.
 
     Attributes
     ----------
     classes_, coef_, intercept_, n_features_in_ : as in scikit-learn's logistic regression.
+    n_iter_ : steps taken.
+    objective_ : C times the weighted log-loss of the rows, and half the squared weights.
+
+    See Also
+    --------
+    sklearn.linear_model.LogisticRegression : the same model with other penalties and solvers.
 
     Examples
     --------
@@ -50,29 +62,88 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     ['S', 'K', 'S', 'K']
     """
 
-    def __init__(self, *, C=1.0, passes=10, n_jobs=None, random_state=None):
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        class_weight=None,
+        tol=1e-5,
+        max_iter=100,
+        n_jobs=None,
+        random_state=None,
+    ):
         self.C = C
-        self.passes = passes
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X, y, start: LinearClassifier | None = None):
         """Learn; ``start`` is fitted on the same features and classes, its optimum may be near."""
-        X, y = validate_data(self, X, y, accept_sparse="csr")
+        X, y = self._checked(X, y)
+        return self._fit(self._objective(X, y), start)
+
+    def path(self, X, y, Cs: Sequence[float]) -> list[LinearClassifier]:
+        """A classifier fitted at each C of ``Cs``, in their order.
+
+        They are fitted from the strongest penalty to the weakest, each from the one before: an
+        optimum under a strong penalty is found at once, and lies near the next.
+
+        Examples
+        --------
+        >>> X = sparse.csr_matrix([[1, 0], [0, 1], [1, 0], [0, 1]])
+        >>> fitted = LinearClassifier().path(X, list("SKSK"), Cs=[1, 0.1])
+        >>> [model.coef_[0].round(2).tolist() for model in fitted]
+        [[0.67, -0.67], [0.1, -0.1]]
+        """
+        models = [clone(self).set_params(C=C) for C in Cs]
+        data = [model._checked(X, y) for model in models]
+        if not models:
+            return models
+        objective = models[0]._objective(*data[0])
+        last = None
+        for k in sorted(range(len(models)), key=lambda k: models[k].C):
+            models[k].classes_ = models[0].classes_
+            last = models[k]._fit(objective, last)
+        return models
+
+    def _checked(self, X, y) -> tuple[sparse.csr_matrix, np.ndarray]:
+        for name in ("C", "tol", "max_iter"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} is {getattr(self, name)!r}; it must be above 0")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        self.coef_: np.ndarray
-        self.intercept_: np.ndarray
-        if len(self.classes_) <= MANY_CLASSES:
-            model = logistic_regression(self.C)
-            if start is not None:
-                model.set_params(warm_start=True)
-                model.coef_, model.intercept_ = start.coef_.copy(), start.intercept_.copy()
-                model.classes_ = start.classes_
-            model.fit(X, y)
-            self.coef_, self.intercept_ = model.coef_, model.intercept_
-        else:
-            self.coef_, self.intercept_ = self._maximum_entropy(sparse.csr_matrix(X), y)
+        return sparse.csr_matrix(X), y
+
+    def _objective(self, X: sparse.csr_matrix, y: np.ndarray) -> LogisticObjective:
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"all rows are of one class, {self.classes_[0]!r}; two are needed")
+        of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        threads = number_of_workers(1 if self.n_jobs is None else self.n_jobs)
+        n_classes = len(self.classes_)
+        return LogisticObjective(X, labels, n_classes, of_class[labels], threads=threads)
+
+    def _fit(self, objective: LogisticObjective, start: LinearClassifier | None):
+        weights = None
+        if start is not None:
+            weights = np.vstack([start.coef_.T, start.intercept_])
+            if weights.shape != objective.shape or not np.array_equal(
+                start.classes_, self.classes_
+            ):
+                raise InputError("the model to start from has other features or classes")
+        found = objective.minimum(self.C, tol=self.tol, max_iter=self.max_iter, start=weights)
+        if found.slope > self.tol and found.steps == self.max_iter:
+            warnings.warn(
+                f"after {self.max_iter} steps the gradient is {found.slope:.1g} of that at zero "
+                f"weights, tol is {self.tol:g}; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.coef_: np.ndarray = found.weights[:-1].T.copy()
+        self.intercept_: np.ndarray = found.weights[-1].copy()
+        self.n_iter_, self.objective_ = found.steps, self.C * found.objective
         return self
 
     def decision_function(self, X) -> np.ndarray:
@@ -87,33 +158,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
 
     def predict_proba(self, X) -> np.ndarray:
-        from scipy.special import softmax
-
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.stack([np.zeros_like(scores), scores], axis=1)
         return softmax(scores, axis=1)
-
-    def _maximum_entropy(self, X: sparse.csr_matrix, y) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of features and of classes, the latter by a feature that every row has."""
-        check_binary(X)
-        labels = np.searchsorted(self.classes_, y)
-        n_rows, n_features = X.shape
-        lengths = np.diff(X.indptr)
-        numbers = np.full((n_rows, int(lengths.max(initial=0)) + 1), -1, dtype=np.int32)
-        place = np.arange(X.nnz) - np.repeat(X.indptr[:-1], lengths)
-        numbers[np.repeat(np.arange(n_rows), lengths), place] = X.indices
-        numbers[:, -1] = n_features
-        model = SequenceModel.zeros("maxent", len(self.classes_), n_features + 1)
-        # Half of |w|² / C is the penalty there, c2 |w|² here.
-        seed = 0 if self.random_state is None else int(self.random_state)
-        average = max(1, self.passes // 2)
-        how = Training(self.passes, average, batch=_BATCH, c2=0.5 / self.C, seed=seed)
-        data = SequenceData.of(np.arange(n_rows + 1), numbers, labels)
-        threads = number_of_workers(1 if self.n_jobs is None else self.n_jobs)
-        weights = model.train(data, how, threads=threads).weights[:, : len(self.classes_)]
-        weights = weights.astype(np.float64)
-        return weights[:-1].T.copy(), weights[-1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

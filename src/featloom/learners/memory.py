@@ -28,8 +28,16 @@ from featloom.learners.inputs import (
     encode_target,
     order_of_appearance,
 )
-from featloom.learners.neighbours import ask, compared_columns, distances_to_cases
+from featloom.learners.neighbours import (
+    ask,
+    ask_by_votes,
+    compared_columns,
+    distances_to_cases,
+)
 from featloom.search.workers import number_of_workers
+
+
+_VOTES_HELD = 20_000_000  # of many settings at a time
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     exact : a stored case that equals the query in every value decides alone, at every k.
     compat : None, or "timbl": a tie is looked at again with one distance more, and at k = 1 a
         case that equals the query decides alone.
+    smoothing : the share s, from 0 to 1, that the frequencies of the classes have in
+        probabilities: (1 − s) × votes + s × frequencies.  Predictions are those of the votes.
     n_jobs : threads; they change the time and nothing else.
 
     Attributes
@@ -95,6 +105,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         mvdm_threshold=1,
         exact=False,
         compat=None,
+        smoothing=0.0,
         n_jobs=None,
     ):
         self.k = k
@@ -105,6 +116,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.mvdm_threshold = mvdm_threshold
         self.exact = exact
         self.compat = compat
+        self.smoothing = smoothing
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
@@ -163,15 +175,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[self._sorted_class[answers.classes[:, -1]]]
 
     def predict_proba(self, X):
-        """The votes of the nearest cases, as shares; columns as in ``classes_``."""
+        """The votes of the nearest cases, as shares; columns as in ``classes_``.
+
+        With ``smoothing`` the frequencies of the classes are mixed in.
+        """
         answers = self._ask(X, with_votes=True)
-        votes = answers.votes
-        # Where all are so far that no vote is left, the answer has the most frequent class.
-        lost = np.flatnonzero(votes.sum(axis=1) == 0)
-        votes[lost, answers.classes[lost, -1]] = 1.0
-        shares = np.zeros((len(votes), len(self.classes_)))
-        shares[:, self._sorted_class] = votes / votes.sum(axis=1, keepdims=True)
-        return shares
+        return self._probabilities(answers.classes[:, -1], answers.votes)
 
     def nearest_distances(self, X):
         """The k nearest distances of each case, ascending; NaN where there are fewer."""
@@ -201,6 +210,20 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         from featloom.learners.model_files import load_memory
 
         return load_memory(path)
+
+    def _probabilities(self, classes: np.ndarray, votes: np.ndarray) -> np.ndarray:
+        """What the votes of queries, and the classes that won them, say of every class."""
+        votes = votes.copy()
+        # Where all are so far that no vote is left, the answer has the most frequent class.
+        lost = np.flatnonzero(votes.sum(axis=1) == 0)
+        votes[lost, classes[lost]] = 1.0
+        shares = np.zeros((len(votes), len(self.classes_)))
+        shares[:, self._sorted_class] = votes / votes.sum(axis=1, keepdims=True)
+        if not self.smoothing:
+            return shares
+        frequencies = np.zeros(len(self.classes_))
+        frequencies[self._sorted_class] = self._memory.class_totals / self._memory.n_cases
+        return (1 - self.smoothing) * shares + self.smoothing * frequencies
 
     def _explanation(self, codes, answer, votes, most) -> Explanation:
         memory = self._memory
@@ -280,6 +303,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self._sorted_class = np.argsort(met_as)
         n_values = [len(vocabulary) + 1 for vocabulary in self._reader.table.vocabularies]
         self._memory = Memory(self._codes, met_as[self._labels], n_values, len(self.classes_))
+        self._set_comparison()
+
+    def _share(self, other: MemoryClassifier) -> None:
+        """Take the stored cases of another learner, index and all."""
+        self._check_parameters()
+        self._reader, self._memory, self.classes_ = other._reader, other._memory, other.classes_
+        self._sorted_class = other._sorted_class
+        self._set_comparison()
+
+    def _set_comparison(self) -> None:
+        """How cases are compared, by the parameters and the cases stored."""
         self.modes_ = checked_modes(self.metric, self._reader.table.columns)
         self.weights_ = self._checked_weights()
         self._how = Comparison(
@@ -331,6 +365,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"vote is {self.vote!r}; it can be {', '.join(map(repr, VOTES))}")
         if not isinstance(self.decay, int | float | np.number) or not 0 <= self.decay < np.inf:
             raise InputError(f"decay is {self.decay!r}; it must be a number, and not below 0")
+        if (
+            not isinstance(self.smoothing, int | float | np.number)
+            or isinstance(self.smoothing, bool)
+            or not 0 <= self.smoothing <= 1
+        ):
+            raise InputError(f"smoothing is {self.smoothing!r}; it must be a number from 0 to 1")
         if self.compat not in (None, "timbl"):
             raise InputError(f"compat is {self.compat!r}; it can be 'timbl' or None")
 
@@ -340,6 +380,69 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def memory_grid(
+    X, y, X_valid, settings: Sequence[Mapping[str, Any]], *, n_jobs: int | None = None
+) -> list[np.ndarray]:
+    """What learners of several settings, all fitted on X and y, make of the same cases.
+
+    The result is that of ``MemoryClassifier(**setting).fit(X, y).predict_proba(X_valid)`` for
+    each of them, for less: one memory serves all, and one search every k, vote and smoothing
+    that go with the same metric and weights.
+
+    Parameters
+    ----------
+    X, y : the stored cases with their classes; y None: those that a NominalTable carries.
+    X_valid : the cases to be answered.
+    settings : parameters of :class:`MemoryClassifier`, each as a mapping.
+    n_jobs : threads; they change the time and nothing else.
+
+    Returns
+    -------
+    list of ndarray
+        For each setting (cases, classes), columns as in ``classes_``.
+
+    Examples
+    --------
+    >>> letters, sounds = [["c", "a"], ["c", "e"], ["k", "a"]], ["K", "S", "K"]
+    >>> settings = [{"k": 1}, {"k": 3, "vote": "inverse_distance"}]
+    >>> for shares in memory_grid(letters, sounds, [["c", "e"]], settings):
+    ...     print(shares.round(2).tolist())
+    [[0.0, 1.0]]
+    [[0.0, 1.0]]
+    """
+    learners = [MemoryClassifier(**{**setting, "n_jobs": n_jobs}) for setting in settings]
+    if not learners:
+        return []
+    first = learners[0].fit(X, y)
+    codes = first._reader.read(first, X_valid).codes
+    alike: dict[Comparison, list[int]] = {}
+    for place, learner in enumerate(learners):
+        learner._share(first)
+        alike.setdefault(learner._how._replace(vote=""), []).append(place)
+    threads = 1 if n_jobs is None else number_of_workers(n_jobs)
+    found: list[Any] = [None] * len(learners)
+    for how, places in alike.items():
+        levels = sorted({int(learners[place].k) for place in places})
+        votes = sorted({learners[place].vote for place in places}, key=VOTES.index)
+        n_votes = len(votes) * len(levels) * first._memory.n_classes
+        size = max(1, _VOTES_HELD // n_votes)
+        for begin in range(0, len(codes), size):
+            some = Queries(codes[begin : begin + size])
+            answers = ask_by_votes(
+                first._memory, some, how, levels, votes, threads=threads, with_votes=True
+            )
+            for place in places:
+                learner = learners[place]
+                at = votes.index(learner.vote), levels.index(learner.k)
+                shares = learner._probabilities(
+                    answers.classes[:, at[0], at[1]], answers.votes[:, at[0], at[1]]
+                )
+                if found[place] is None:
+                    found[place] = np.empty((len(codes), shares.shape[1]))
+                found[place][begin : begin + len(shares)] = shares
+    return found
 
 
 def checked_modes(

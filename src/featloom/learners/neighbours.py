@@ -1,9 +1,15 @@
 """Asking a memory: which cases are nearest to a query, and which class they vote for.
 
-One comparison (a mode and a weight for every column) is answered by a walk over a trie.  Where
-many comparisons are tried on the same queries, those by overlap, or nearly so, are answered from
-a lattice of column sets that serves them all.  Both are exact.  Queries go in fixed blocks, so
-the number of threads changes nothing but the time.
+There are three ways, all of them exact, with the same answers:
+
+- a walk over a trie of the cases, which leaves aside whatever cannot be near;
+- a comparison with all cases, many in one instruction, where there is little to leave aside;
+- where many comparisons are tried on the same queries, those by overlap, or nearly so, are
+  answered from a lattice of column sets that serves them all.
+
+The walk answers a few of the queries first; the steps that these take say whether it, or the
+comparison with all cases, has the others.  Queries go in blocks of no more than about a second
+each, so that a program can be stopped; neither these nor the threads change an answer.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from featloom.errors import InputError
+from featloom.kernels.all_cases import all_cases_classes
 from featloom.kernels.instances import find_rows
 from featloom.kernels.nearest import nearest_classes
 from featloom.kernels.votes import vote_weight
@@ -23,9 +30,21 @@ from featloom.learners.comparison import VOTES, Comparison, tolerance
 from featloom.learners.lattice import answer_by_lattice
 from featloom.learners.threads import in_threads
 
+_RUNS = 4  # places among the queries from which the walk answers some first,
+_RUN = 8  # so many at each
+_STEPS = 200_000_000  # of a walk before it comes back, about a second
+_DIFFERENCES = 2_000_000_000  # of a comparison with all cases, likewise
+# What a difference costs where all cases are compared, in steps of a walk.
+_BY_OVERLAP = 0.03
+_BY_MVDM = 0.1
+
 
 class Answers(NamedTuple):
-    """What the neighbours said: classes (queries, levels), and where asked for the rest."""
+    """What the neighbours said: classes (queries, levels), and where asked for the rest.
+
+    In answers by several votes, classes are (queries, votes, levels), and ``votes`` (queries,
+    votes, levels, classes).
+    """
 
     classes: np.ndarray
     votes: np.ndarray
@@ -51,8 +70,44 @@ def ask(
     >>> ask(memory, Queries(np.array([[1, 2], [2, 2]])), how, [1]).classes.tolist()
     [[1], [0]]
     """
+    answers = ask_by_votes(
+        memory, queries, how, levels, [how.vote], threads=threads, with_votes=with_votes,
+        with_distances=with_distances,
+    )  # fmt: skip
+    votes = answers.votes[:, 0, -1] if with_votes else np.empty((0, 0))
+    return Answers(answers.classes[:, 0], votes, answers.distances)
+
+
+def ask_by_votes(
+    memory: Memory,
+    queries: Queries,
+    how: Comparison,
+    levels: Sequence[int],
+    votes: Sequence[str] = VOTES,
+    *,
+    threads: int = 1,
+    with_votes: bool = False,
+    with_distances: bool = False,
+) -> Answers:
+    """The class of every query by each of the votes and for each k, all from one search.
+
+    ``how.vote`` counts for nothing.
+
+    Examples
+    --------
+    >>> memory = Memory(np.array([[1, 1], [1, 2], [2, 1]]), np.array([0, 1, 1]), [3, 3], 2)
+    >>> how, asked = Comparison(("overlap", "overlap"), (1.0, 0.5)), Queries(np.array([[1, 1]]))
+    >>> answers = ask_by_votes(
+    ...     memory, asked, how, [1, 3], ["count", "inverse_linear"], with_votes=True
+    ... )
+    >>> answers.classes.tolist()
+    [[[0, 1], [0, 0]]]
+    >>> answers.votes[0, 1].tolist()
+    [[1.0, 0.0], [1.0, 0.5]]
+    """
+    kinds = np.array([VOTES.index(vote) for vote in votes])
     merged, answers = _ask_merged(
-        memory, queries, how, np.asarray(levels), threads, with_votes, with_distances
+        memory, queries, how, np.asarray(levels), kinds, threads, with_votes, with_distances
     )
     leaf_of = merged.leaf_of
     return Answers(
@@ -66,11 +121,27 @@ def count_correct(
     memory: Memory, queries: Queries, how: Comparison, levels: Sequence[int], *, threads: int = 1
 ) -> np.ndarray:
     """How many of the queries get their own class, for each k of ``levels``."""
-    merged, answers = _ask_merged(memory, queries, how, np.asarray(levels), threads, lattice=True)
+    return count_correct_by_votes(memory, queries, how, levels, [how.vote], threads=threads)[0]
+
+
+def count_correct_by_votes(
+    memory: Memory,
+    queries: Queries,
+    how: Comparison,
+    levels: Sequence[int],
+    votes: Sequence[str] = VOTES,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """How many of the queries get their own class by each of the votes, (votes, levels)."""
+    kinds = np.array([VOTES.index(vote) for vote in votes])
+    merged, answers = _ask_merged(
+        memory, queries, how, np.asarray(levels), kinds, threads, lattice=True
+    )
     leaves = merged.leaves
     asked = np.repeat(np.arange(len(leaves.codes)), np.diff(leaves.start))
-    right = answers.classes[asked] == leaves.classes[:, None]
-    return (right * leaves.counts[:, None]).sum(axis=0)
+    right = answers.classes[asked] == leaves.classes[:, None, None]
+    return (right * leaves.counts[:, None, None]).sum(axis=0)
 
 
 def compared_columns(memory: Memory, how: Comparison) -> list[int]:
@@ -89,6 +160,7 @@ def _ask_merged(
     queries: Queries,
     how: Comparison,
     levels: np.ndarray,
+    kinds: np.ndarray,
     threads: int,
     with_votes: bool = False,
     with_distances: bool = False,
@@ -97,24 +169,26 @@ def _ask_merged(
     mvdm = [column for column, mode in enumerate(how.modes) if mode == "mvdm"]
     trie = memory.trie(compared_columns(memory, how), mvdm, how.mvdm_threshold)
     merged = queries.merged(trie, memory.n_classes)
-    walk = _Walk(memory, trie, queries, merged, how, threads)
+    search = _Search(memory, trie, queries, merged, how, kinds, threads)
     farthest = int(levels[-1])
     classes = None
     if lattice and farthest > 1:
-        classes = answer_by_lattice(memory, queries, trie, merged, how, levels, threads)
+        classes = answer_by_lattice(memory, queries, trie, merged, how, levels, kinds, threads)
     if classes is None:
         everything = np.arange(len(merged.leaves.codes))
-        answers = walk.run(everything, levels, farthest, with_votes, with_distances)
+        answers = search.run(everything, levels, farthest, with_votes, with_distances)
     else:
-        answers = Answers(classes, np.empty((0, 0)), np.empty((0, 0)))
-    undecided = np.flatnonzero(answers.classes[:, -1] < 0)
-    if len(undecided):
-        more = walk.run(undecided, levels[-1:], farthest + 1, with_votes, False)
+        answers = Answers(classes, np.empty((0, 0, 0, 0)), np.empty((0, 0)))
+    # Only for the last level can one distance more be wanting.
+    undecided = answers.classes[:, :, -1] < 0
+    again = np.flatnonzero(undecided.any(axis=1))
+    if len(again):
+        more = search.run(again, levels[-1:], farthest + 1, with_votes, False)
         answers.classes[undecided, -1] = more.classes[undecided, 0]
         if with_votes:
-            answers.votes[undecided] = more.votes[undecided]
+            answers.votes[undecided, -1] = more.votes[undecided, 0]
     if how.exact_first == "always" or (how.exact_first == "first" and levels[0] == 1):
-        return _let_exact_matches_decide(memory, queries, merged, walk, levels, answers)
+        return _let_exact_matches_decide(memory, queries, merged, search, levels, answers)
     return merged, answers
 
 
@@ -122,7 +196,7 @@ def _let_exact_matches_decide(
     memory: Memory,
     queries: Queries,
     merged: MergedQueries,
-    walk: _Walk,
+    search: _Search,
     levels: np.ndarray,
     answers: Answers,
 ) -> tuple[MergedQueries, Answers]:
@@ -130,25 +204,25 @@ def _let_exact_matches_decide(
 
     "First" does so at k = 1 alone, and a tie there is looked at again with two distances.
     """
-    how = walk.how
+    how = search.how
     first = how.exact_first == "first"
     columns = [column for column, mode in enumerate(how.modes) if mode != "ignore"]
     trie = memory.trie(columns)
-    every_value_counts = trie.leaves is walk.trie.leaves and (walk.weights > 0).all()
-    if first and every_value_counts and not walk.is_mvdm.any():
+    every_value_counts = trie.leaves is search.trie.leaves and (search.weights > 0).all()
+    if first and every_value_counts and not search.is_mvdm.any():
         return merged, answers  # at distance 0 there is nothing but the match
-    # Queries that the walk could not tell apart may have different matches.
+    # Queries that the search could not tell apart may have different matches.
     apart = queries.merged(trie, memory.n_classes)
-    walked = merged.leaf_of[apart.first_row]
+    searched = merged.leaf_of[apart.first_row]
     with_votes = answers.votes.size > 0
     answers = Answers(
-        answers.classes[walked],
-        answers.votes[walked] if with_votes else answers.votes,
-        answers.distances[walked] if answers.distances.size else answers.distances,
+        answers.classes[searched],
+        answers.votes[searched] if with_votes else answers.votes,
+        answers.distances[searched] if answers.distances.size else answers.distances,
     )
     found = find_rows(trie.leaves.codes, apart.leaves.codes)
     found[(apart.leaves.codes == 0).any(axis=1)] = -1
-    voted = with_votes and (not first or levels[-1] == 1)
+    decided = slice(0, 1) if first else slice(None)  # the levels
     matched = np.flatnonzero(found >= 0)
     # The classes of all matches one after another, the winner of each match first.
     start, lengths = trie.leaves.start[found[matched]], np.diff(trie.leaves.start)[found[matched]]
@@ -157,26 +231,27 @@ def _let_exact_matches_decide(
     asked = np.repeat(matched, lengths)
     classes, counts = trie.leaves.classes[cells], trie.leaves.counts[cells]
     order = np.lexsort((classes, -memory.class_totals[classes], -counts, asked))
-    answers.classes[matched, : 1 if first else None] = classes[order[begin], None]
-    if voted:
-        answers.votes[matched] = 0
-        weight = vote_weight(VOTES.index(how.vote), how.decay, 0.0, 0.0, 0.0)
-        answers.votes[asked, classes] = weight * counts
+    answers.classes[matched, :, decided] = classes[order[begin], None, None]
+    if with_votes:
+        answers.votes[matched, :, decided] = 0
+        for place, kind in enumerate(search.kinds):
+            weight = vote_weight(kind, how.decay, 0.0, 0.0, 0.0)
+            answers.votes[asked, place, decided, classes] = (weight * counts)[:, None]
     if first and how.look_further:
         several = begin[lengths > 1]
         tied = asked[order[several[counts[order[several]] == counts[order[several + 1]]]]]
-        more = walk.run(np.unique(walked[tied]), np.array([2]), 2, True, False)
+        more = search.run(np.unique(searched[tied]), np.array([2]), 2, True, False)
         for q in tied:
-            votes = more.votes[walked[q]]
-            if (votes == votes.max()).sum() == 1:
-                answers.classes[q, 0] = votes.argmax()
-                if voted:
-                    answers.votes[q] = votes
+            for place, votes in enumerate(more.votes[searched[q], :, 0]):
+                if (votes == votes.max()).sum() == 1:
+                    answers.classes[q, place, 0] = votes.argmax()
+                    if with_votes:
+                        answers.votes[q, place, 0] = votes
     return apart, answers
 
 
-class _Walk:
-    """One comparison's search over a trie."""
+class _Search:
+    """One comparison's search for the nearest cases: by a walk, or through all of them."""
 
     def __init__(
         self,
@@ -185,9 +260,10 @@ class _Walk:
         asked: Queries,
         merged: MergedQueries,
         how: Comparison,
+        kinds: np.ndarray,
         threads: int,
     ):
-        self.memory, self.trie, self.how = memory, trie, how
+        self.memory, self.trie, self.how, self.kinds = memory, trie, how, kinds
         self.queries = merged.leaves.codes
         self.threads = threads
         self.weights = np.array([how.weights[column] for column in trie.columns])
@@ -202,27 +278,65 @@ class _Walk:
         with_votes: bool,
         with_distances: bool,
     ) -> Answers:
-        """Walk for some of the queries."""
-        memory, how, leaves, n = self.memory, self.how, self.trie.leaves, len(self.queries)
+        """Search for some of the queries."""
+        memory, leaves, n = self.memory, self.trie.leaves, len(self.queries)
+        shape = (n, len(self.kinds), len(levels))
         answers = Answers(
-            np.zeros((n, len(levels)), np.int32),
-            np.zeros((n, memory.n_classes) if with_votes else (0, 0)),
+            np.zeros(shape, np.int32),
+            np.zeros((*shape, memory.n_classes) if with_votes else (0, 0, 0, 0)),
             np.full((n, n_distances) if with_distances else (0, 0), np.nan),
         )
         # There cannot be more distances than leaves; one more says that these were all.
         sought = min(n_distances, len(leaves.codes) + 1)
-        levels = np.minimum(levels, sought)
+        asked = (
+            *self._values, memory.class_totals, sought, np.minimum(levels, sought), self.kinds,
+            self.how.decay, self.how.look_further, tolerance(self.weights), *answers,
+        )  # fmt: skip
+        is_first = self._first_of(which)
+        n_steps = sum(self._walk(which[rows], asked) for rows in _runs_of(is_first))
+        rest = which[~is_first]
+        if not len(rest):
+            return answers
+        width = len(leaves.codes) * len(self.weights)
+        steps = max(1.0, n_steps / is_first.sum()) if is_first.any() else width
+        through_all = len(leaves.codes) * (
+            _BY_MVDM * self.is_mvdm.sum() + _BY_OVERLAP * (~self.is_mvdm).sum()
+        )
+        columns, size = None, int(_STEPS / steps)
+        if is_first.any() and through_all < steps:
+            # The values of a column side by side.
+            columns, size = np.ascontiguousarray(leaves.codes.T), _DIFFERENCES // width
+        size = min(max(1, size), comparison.BLOCK)
 
         def block(first: int) -> None:
-            nearest_classes(
-                self.queries, which[first : first + comparison.BLOCK], *leaves, *self.trie.nodes,
-                self.weights, self.is_mvdm, *self._values, memory.class_totals, sought, levels,
-                VOTES.index(how.vote), how.decay, how.look_further,
-                tolerance(self.weights), *answers,
-            )  # fmt: skip
+            some = rest[first : first + size]
+            if columns is None:
+                self._walk(some, asked)
+            else:
+                all_cases_classes(
+                    self.queries, some, columns, *leaves[1:], self.weights, self.is_mvdm, *asked
+                )
 
-        in_threads(block, range(0, len(which), comparison.BLOCK), self.threads)
+        in_threads(block, range(0, len(rest), size), self.threads)
         return answers
+    def _walk(self, which: np.ndarray, asked: tuple) -> int:
+        return nearest_classes(
+            self.queries, which, *self.trie.leaves, *self.trie.nodes, self.weights, self.is_mvdm,
+            *asked,
+        )  # fmt: skip
+
+    def _first_of(self, which: np.ndarray) -> np.ndarray:
+        """Which queries are answered first by a walk: short runs of them, evenly spread.
+
+        Queries that follow one another are alike, and the walk makes use of that.
+        """
+        is_first = np.zeros(len(which), dtype=bool)
+        width = self.trie.leaves.codes.size
+        run = max(1, min(_RUN, _STEPS // max(1, width)))
+        if len(which) >= 2 * _RUNS * run:
+            for begin in np.linspace(0, len(which) - run, _RUNS).astype(int):
+                is_first[begin : begin + run] = True
+        return is_first
 
     def _value_arrays(self, asked: Queries) -> tuple[np.ndarray, ...]:
         """The values of all columns one after another, as the kernel reads them."""
@@ -250,6 +364,16 @@ class _Walk:
             np.concatenate(shares),
             np.concatenate([coding.frequent for coding in trie.codings]),
         )
+
+
+def _runs_of(chosen: np.ndarray) -> list[slice]:
+    """The stretches in which all are chosen.
+
+    >>> _runs_of(np.array([True, True, False, True]))
+    [slice(0, 2, None), slice(3, 4, None)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], chosen, [0]))))
+    return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def distances_to_cases(memory: Memory, query: np.ndarray, how: Comparison) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -56,6 +57,8 @@ _WHOLE_NUMBERS = (
     ("n_jobs", -(2**15), 2**15),
     ("random_state", 0, 2**32 - 1),
 )
+# Parameters that neither templates nor the heads that are looked at depend on.
+_OF_TRAINING = ("training", "epochs", "margin", "step", "decoder")
 _GOLD = "the trees to learn from have no heads"
 
 
@@ -166,7 +169,7 @@ class DependencyParser(BaseEstimator):
         self._reader, parts = self._read_columns(table, tokens, columns)
         edges = self._reader.read(table)
         seed = 0 if self.random_state is None else int(self.random_state)
-        self._pilot = None
+        self._pilot: Pilot | None = None
         if self.prune:
             self._say("pruning heads", 0, self.epochs)
             layout = EdgeTemplates(self._reader, parts["pilot"], _PILOT_BITS)
@@ -178,6 +181,44 @@ class DependencyParser(BaseEstimator):
             parts["own"] = self._grow(table, edges, candidates, columns, seed)
         self._template_parts = parts
         self.templates_ = [*parts["own"], *parts["between"]]
+        self._trained_on = edges, candidates
+        self._train(edges, candidates)
+        self._fit_relations(table, edges, parts["relations"], seed)
+        return self
+
+    def retrained(self, **settings) -> DependencyParser:
+        """Another parser, trained on the same sentences and templates with other settings.
+
+        It equals one that is fitted anew, and heads need not be pruned nor templates grown again.
+
+        Parameters
+        ----------
+        settings : of ``training``, ``epochs``, ``margin``, ``step`` and ``decoder`` those that
+            differ.
+
+        Examples
+        --------
+        >>> sentence = [("He", "he", "PRON", "_", "_", 2, "nsubj"),
+        ...             ("ran", "run", "VERB", "_", "_", 0, "root")]
+        >>> parser = DependencyParser(bits=12).fit([sentence] * 20)
+        >>> parser.retrained(training="perceptron").predict([sentence])
+        [[2, 0]]
+        """
+        check_is_fitted(self, "model_")
+        if self._trained_on is None:
+            raise InputError("a parser that was loaded has no sentences to be trained on again")
+        for name in settings:
+            if name not in _OF_TRAINING:
+                raise InputError(
+                    f"{name} cannot be set anew without new edges; {', '.join(_OF_TRAINING)} can"
+                )
+        other = copy(self).set_params(**settings)
+        other._check_parameters()
+        other._train(*self._trained_on)
+        return other
+
+    def _train(self, edges: EdgeSentences, candidates: Candidates) -> None:
+        """Learn weights of the templates."""
         layout = EdgeTemplates(self._reader, self.templates_, self.bits)
         if not len(layout):
             raise InputError("there are no templates to parse by: none looks at a head")
@@ -185,12 +226,11 @@ class DependencyParser(BaseEstimator):
             layout, projective=self.decoder == "eisner", single_root=self.single_root_
         )
         margin = float(self.margin) if self.training == "mira" else 0.0
+        seed = 0 if self.random_state is None else int(self.random_state)
         how = ParserTraining(self.epochs, margin, self.step, seed)
         self.model_.train(
             edges, candidates, how, on_epoch=lambda n, _: self._say("training", n, self.epochs)
         )
-        self._fit_relations(table, edges, parts["relations"], seed)
-        return self
 
     def predict(self, sentences: Any) -> list[list[int]]:
         """The heads of each sentence's tokens: positions from 1, 0 for the root."""

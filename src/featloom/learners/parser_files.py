@@ -120,6 +120,7 @@ def _restored(model: Model) -> DependencyParser:
     )
     _fill(parser.model_.weights, arrays, "weights")
     parser._pilot, parser._relation_model, parser.relations_ = None, None, ()
+    parser._trained_on = None
     if (pilot := description["pilot"]) is not None:
         parser._template_parts["pilot"] = _templates(pilot["templates"])
         layout = EdgeTemplates(reader, parser._template_parts["pilot"], _bits(pilot))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,11 @@ from featloom.features.template import Template
 from featloom.formats.crfpp import TemplateLine, read_templates
 from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
 from featloom.search.workers import number_of_workers
+
+# Parameters that features do not depend on.
+_OF_TRAINING = (
+    "model", "passes", "average", "batch", "rate", "c2", "candidates", "random_state",
+)  # fmt: skip
 
 
 class SequenceTagger(BaseEstimator):
@@ -119,6 +125,40 @@ class SequenceTagger(BaseEstimator):
         check_columns(self._plan.templates, self._table.columns)
         _check_offsets(self._plan.templates, table)
         self._expand()
+        self._learn(valid, valid_labels, start)
+        return self
+
+    def retrained(self, **settings) -> SequenceTagger:
+        """Another tagger, trained on the same sentences and features with other settings.
+
+        It equals one that is fitted anew, and features need not be found again.
+
+        Parameters
+        ----------
+        settings : of ``model``, ``passes``, ``average``, ``batch``, ``rate``, ``c2``,
+            ``candidates`` and ``random_state`` those that differ.
+
+        Examples
+        --------
+        >>> tagger = SequenceTagger().fit([["the", "cat"]] * 9, [["DT", "NN"]] * 9)
+        >>> tagger.retrained(c2=0.1).predict([["the", "cat"]])
+        [['DT', 'NN']]
+        """
+        check_is_fitted(self, "model_")
+        if not len(self._table):
+            raise InputError("a tagger that was loaded has no sentences to be trained on again")
+        for name in settings:
+            if name not in _OF_TRAINING:
+                raise InputError(
+                    f"{name} cannot be set anew without new features; {', '.join(_OF_TRAINING)} can"
+                )
+        other = copy(self).set_params(**settings)
+        other._check_parameters()
+        other._learn(None, None, None)
+        return other
+
+    def _learn(self, valid, valid_labels, start) -> None:
+        """Train on the features that were found."""
         data = self._data_of(self._table, self._expansion.features, self._pair_features())
         self.model_ = self._new_model(self.model, start)
         self._train(self.model_, data, valid, valid_labels)
@@ -126,7 +166,6 @@ class SequenceTagger(BaseEstimator):
         if self.candidates is not None:
             self._filter = self._new_model("maxent", None)
             self._filter.train(data, self._training(), threads=self._threads())
-        return self
 
     def predict(self, sentences) -> list[list[str]]:
         """The labels of sentences, a list for each."""

@@ -19,5 +19,10 @@ def in_threads(work: Callable[[int], object], pieces: Sequence[int], threads: in
             work(piece)
         return
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        for _ in pool.map(work, pieces):
-            pass
+        try:
+            for _ in pool.map(work, pieces):
+                pass
+        except BaseException:
+            # Ctrl-C waits for the pieces under way, not for all that were to come.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

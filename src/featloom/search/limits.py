@@ -11,16 +11,32 @@ from __future__ import annotations
 import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 
 class PastLimit(BaseException):
-    """An evaluation took longer than it may; no error that a library may swallow."""
+    """Something took longer than it may; no error that a library may swallow.
+
+    ``limit`` is the one that was passed, for limits may lie within one another.
+    """
+
+    def __init__(self, limit: Limit):
+        super().__init__(f"it took longer than {limit.seconds:g} s")
+        self.limit = limit
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """A limit, known by itself."""
+
+    seconds: float
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[Limit]:
     """Raise :class:`PastLimit` inside the block when so many seconds have passed.
 
     Alarms reach the main thread alone; in another one, and where the limit is infinite, the block
@@ -30,21 +46,27 @@ def time_limit(seconds: float) -> Iterator[None]:
     ...     1 + 1
     2
     """
+    limit = Limit(seconds)
     if math.isinf(seconds) or threading.current_thread() is not threading.main_thread():
-        yield
+        yield limit
         return
     inside = True
 
     def ring(number: int, frame: object) -> None:
         if inside:
-            raise PastLimit(f"it passed its limit of {seconds:.0f} s")
+            raise PastLimit(limit)
 
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    begun = time.monotonic()
     before = signal.signal(signal.SIGALRM, ring)
     # It rings again: an exception may be lost, as in a destructor.
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)
     try:
-        yield
+        yield limit
     finally:
         inside = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        if left > 0:  # one around it goes on
+            rest = left - (time.monotonic() - begun)
+            signal.setitimer(signal.ITIMER_REAL, max(rest, 0.001), 1.0)

@@ -82,11 +82,15 @@ def one_by_one(evaluate: Evaluate, deadline: float | None = None) -> MapBatch:
                 return
             try:
                 finished = timed(evaluate, place, candidate, left)
-            except PastLimit:
+            except _TimeOver:
                 return
             yield finished
 
     return map_batch
+
+
+class _TimeOver(Exception):
+    """The time of all evaluations is over."""
 
 
 def timed(
@@ -96,18 +100,20 @@ def timed(
 
     Raises
     ------
-    PastLimit
+    _TimeOver
         when the seconds ``left`` for all evaluations are over.  One that passes its own limit is
         made something of.
     """
     begun = time.perf_counter()
     own = limit_of(evaluate, candidate)
     try:
-        with time_limit(min(own, left + 0.002)):
+        with time_limit(min(own, left + 0.002)) as limit:
             result = evaluate(candidate)
-    except PastLimit:
-        if left <= own:
+    except PastLimit as past:
+        if past.limit is not limit:
             raise
+        if left <= own:
+            raise _TimeOver from None
         result = evaluate.past_limit(candidate)  # type: ignore[attr-defined]
     except Exception as error:
         error.add_note(f"while evaluating {candidate_key(candidate)}")

@@ -1,4 +1,4 @@
-"""What a setting is worth: the share of right answers, for every k at once."""
+"""What a setting is worth: the share of right answers, for every k and every vote at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from featloom.learners.cases import Memory, Queries
 from featloom.learners.comparison import Comparison
 from featloom.learners.inputs import order_of_appearance
-from featloom.learners.neighbours import count_correct
+from featloom.learners.neighbours import count_correct_by_votes
 from featloom.methods.memory_search.settings import SettingSpace
 
 
@@ -30,10 +30,13 @@ class Trial:
 class FitEvaluation:
     """Evaluates a weighting and modes: the accuracy of each k, and the best of them.
 
+    Where there are several votes, the accuracy of a k is that by the best of them; "votes" then
+    holds the accuracies by each, and "vote" the best.
+
     Parameters
     ----------
     trials : validation set, or folds; right answers add up over them.
-    how : the part of the comparison that is not searched (vote, threshold, tie rules).
+    how : the part of the comparison that is not searched (threshold, tie rules).
     threads : they change the time and nothing else.
     """
 
@@ -43,16 +46,24 @@ class FitEvaluation:
         self.trials, self.space, self.how, self.threads = list(trials), space, how, threads
 
     def __call__(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
-        right = np.zeros(len(self.space.ks), dtype=np.int64)
+        votes, ks = self.space.votes, self.space.ks
+        right = np.zeros((len(votes), len(ks)), dtype=np.int64)
         for trial in self.trials:
             right += self._right(trial, candidate)
         n = sum(len(trial.queries) for trial in self.trials)
-        scores = [[k, float(r / n)] for k, r in zip(self.space.ks, right, strict=True)]
-        best = int(np.argmax(right))  # of equals, the smallest k
-        return {"score": scores[best][1], "k": scores[best][0], "scores": scores}
+        shares = right / n
+        scores = [[k, float(share)] for k, share in zip(ks, shares.max(axis=0), strict=True)]
+        best = int(np.argmax(right.max(axis=0)))  # of equals, the smallest k
+        result = {"score": scores[best][1], "k": scores[best][0], "scores": scores}
+        if len(votes) > 1:
+            by_vote = dict(zip(votes, shares.tolist(), strict=True))
+            result |= {"vote": votes[int(np.argmax(right[:, best]))], "votes": by_vote}
+        return result
 
     def _right(self, trial: Trial, candidate: Mapping[str, Any]) -> np.ndarray:
         memory, modes = trial.memory, self.space.modes_of(candidate)
         weights = memory.weights(candidate["weights"])
         how = self.how._replace(modes=modes, weights=tuple(weights.tolist()))
-        return count_correct(memory, trial.queries, how, self.space.ks, threads=self.threads)
+        return count_correct_by_votes(
+            memory, trial.queries, how, self.space.ks, self.space.votes, threads=self.threads
+        )

@@ -60,6 +60,7 @@ def setting_row(
         "k": int(setting.k),
         "weights": setting.weights,
         "modes": list(setting.modes),
+        "vote": setting.vote,
         "validation": None if validation is None else float(validation),
         "test": None if test is None else float(test),
         "fits": fits,

@@ -13,15 +13,19 @@ exhaustive   every setting there is
 optuna       Optuna's TPE sampler
 ===========  ==================================================================================
 
-One pass over the neighbours gives the accuracy of every k.  The strategies of the paper search k
-as one choice among others and are told of the k they asked for; guided, local, grid and
-exhaustive leave k out and take the best.  Either way a weighting with its modes is evaluated once.
+One pass over the neighbours gives the accuracy of every k and every vote.  The strategies of the
+paper search k as one choice among others and are told of the k they asked for; guided, local, grid
+and exhaustive leave k out and take the best.  Either way a weighting with its modes is evaluated
+once.  What is kept is the best setting that was ever evaluated, the default among them; the best
+that the strategy itself knows of may be less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -31,7 +35,7 @@ from featloom.counts.values import WEIGHTS
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
-from featloom.learners.comparison import MODES, Comparison
+from featloom.learners.comparison import MODES, VOTES, Comparison
 from featloom.learners.inputs import TableReader, encode_target
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
@@ -50,10 +54,12 @@ from featloom.search import (
     fingerprint,
     search,
 )
+from featloom.search.space import Candidate, candidate_key
 from featloom.search.workers import number_of_workers
 
 DEFAULT = Setting(1, "gain_ratio", ())
 SEARCHES = ("together", "features", "parameters")
+KEPT = ("best", "strategy")
 
 
 class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -64,8 +70,11 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     strategy : one of those above, by name.
     over : what is searched: modes and parameters "together", the modes of the "features" alone
         (k = 1, gain ratio), or the "parameters" alone (all features alike).
-    ks, weights, modes : the values to choose from.
-    vote, decay, mvdm_threshold, compat : of the classifier, kept fixed.
+    ks, weights, modes, votes : the values to choose from; of equally good votes the first.
+    vote : of the classifier, in place of ``votes``: kept fixed.
+    decay, mvdm_threshold, compat : of the classifier, kept fixed.
+    keep : "best", the best setting evaluated, among them the default (k = 1, gain ratio, overlap);
+        or "strategy", what the strategy ended with, as in the paper.
     cv : folds, where no validation data is given.
     budget : evaluations, or a time such as "10m"; None: until the strategy is done.
     options : parameters of the strategy, such as ``{"mutation": 0.05}``.
@@ -76,7 +85,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    best_setting_ : k, weights and the mode of each column.
+    best_setting_ : k, weights, vote and the mode of each column.
     best_score_ : its accuracy on the validation data, or over the folds.
     best_estimator_ : the classifier with that setting, fitted on X.
     history_ : the evaluations in order, each with the accuracy of every k.
@@ -100,10 +109,12 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ks=KS,
         weights=WEIGHTS,
         modes=MODES,
-        vote="count",
+        votes=VOTES,
+        vote=None,
         decay=1.0,
         mvdm_threshold=1,
         compat="timbl",
+        keep="best",
         cv=5,
         budget=None,
         options=None,
@@ -117,10 +128,12 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.ks = ks
         self.weights = weights
         self.modes = modes
+        self.votes = votes
         self.vote = vote
         self.decay = decay
         self.mvdm_threshold = mvdm_threshold
         self.compat = compat
+        self.keep = keep
         self.cv = cv
         self.budget = budget
         self.options = options
@@ -134,6 +147,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         ``groups`` (documents) are never split between folds.
         """
+        self._check_parameters()
         reader = TableReader()
         table = reader.fit(self, X)
         labels, self.classes_ = encode_target(table, y)
@@ -145,7 +159,6 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             trials, rows = self._validation(table, labels, valid, y_valid)
         evaluation = FitEvaluation(trials, space, self._comparison(), self._threads())
         self._search(evaluation, space, fingerprint(table.codes, labels, *rows))
-        self._choose(space)
         self.best_estimator_ = self._classifier().fit(X, y)
         return self
 
@@ -168,6 +181,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "comparison": [*evaluation.how[2:]],
             "folds": None if len(evaluation.trials) == 1 else len(evaluation.trials),
         }
+        if len(space.votes) > 1:
+            description["votes"] = list(space.votes)
         opened = (
             nullcontext(None)
             if self.journal is None
@@ -183,8 +198,12 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 progress=self.progress,
                 on_result=lambda _: self._look_at(strategy),
             )
+            results = [(e.candidate, e.result) for e in self.history_]
+            default = space.default()
+            if self.keep == "best" and all(other != default for other, _ in results):
+                results.append((default, _evaluated(evaluation, default, journal)))
         self._look_at(strategy)
-        self._answer = strategy.best
+        self._choose(strategy, results, space)
 
     def _look_at(self, strategy: Strategy) -> None:
         """Write down what a strategy has after the evaluations that it was told of.
@@ -194,44 +213,66 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if strategy.best is not None:
             self.trajectory_.append(strategy.best[1])
 
-    def _choose(self, space: SettingSpace) -> None:
-        assert self._answer is not None
-        candidate, self.best_score_ = self._answer
-        if "k" in candidate:
-            k = candidate["k"]
-        else:
-            result = next(e.result for e in self.history_ if e.candidate == candidate)
-            k = result["k"]
-        self._setting = Setting(k, candidate["weights"], space.modes_of(candidate))
+    def _choose(
+        self,
+        strategy: Strategy,
+        results: list[tuple[Candidate, dict[str, Any]]],
+        space: SettingSpace,
+    ) -> None:
+        """The strategy's best setting, or a better one that was evaluated."""
+        found: tuple[Candidate, dict[str, Any]] | None = None
+        k, score = 0, -np.inf
+        if strategy.best is not None:
+            best, score = strategy.best
+            candidate = {name: value for name, value in best.items() if name != "k"}
+            found = next(one for one in results if one[0] == candidate)
+            k = best.get("k", found[1]["k"])
+        if self.keep == "best":
+            for candidate, result in results:
+                if result["score"] > score:
+                    found, k, score = (candidate, result), result["k"], result["score"]
+        if found is None:
+            raise InputError("the search evaluated nothing; give it a larger budget")
+        candidate, result = found
+        self.best_score_ = score
+        self._setting = Setting(
+            k, candidate["weights"], space.modes_of(candidate), _best_vote(result, k, space)
+        )
         self.best_setting_ = self._setting.as_dict(space.columns)
 
     def _classifier(self) -> MemoryClassifier:
-        k, weights, modes = self._setting
+        k, weights, modes, vote = self._setting
         return MemoryClassifier(
-            k=k, weights=weights, metric=modes, vote=self.vote, decay=self.decay,
+            k=k, weights=weights, metric=modes, vote=vote, decay=self.decay,
             mvdm_threshold=self.mvdm_threshold, compat=self.compat, n_jobs=self.n_jobs,
         )  # fmt: skip
 
     def _comparison(self) -> Comparison:
-        self._check_parameters()
         timbl = self.compat == "timbl"
         return Comparison(
-            (), (), self.vote, float(self.decay), self.mvdm_threshold, timbl,
+            (), (), self._votes()[0], float(self.decay), self.mvdm_threshold, timbl,
             "first" if timbl else "never",
         )  # fmt: skip
 
     def _check_parameters(self) -> None:
         if self.over not in SEARCHES:
             raise InputError(f"over is {self.over!r}; it can be {', '.join(map(repr, SEARCHES))}")
+        if self.keep not in KEPT:
+            raise InputError(f"keep is {self.keep!r}; it can be {', '.join(map(repr, KEPT))}")
         MemoryClassifier(
-            vote=self.vote, decay=self.decay, mvdm_threshold=self.mvdm_threshold,
+            vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay, mvdm_threshold=self.mvdm_threshold,
             compat=self.compat,
         )._check_parameters()  # fmt: skip
 
     def _space(self, columns: Sequence[str]) -> SettingSpace:
         if self.over == "features":
-            return SettingSpace(columns, [DEFAULT.k], [DEFAULT.weights], self.modes)
-        return SettingSpace(columns, self.ks, self.weights, self.modes)
+            return SettingSpace(
+                columns, [DEFAULT.k], [DEFAULT.weights], self.modes, self._votes()[:1]
+            )
+        return SettingSpace(columns, self.ks, self.weights, self.modes, self._votes())
+
+    def _votes(self) -> tuple[str, ...]:
+        return tuple(self.votes) if self.vote is None else (self.vote,)
 
     def _folds(self, table: NominalTable, labels, groups):
         seed = 0 if self.random_state is None else self.random_state
@@ -289,6 +330,29 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _evaluated(
+    evaluation: FitEvaluation, candidate: Candidate, journal: Journal | None
+) -> dict[str, Any]:
+    """The result of a candidate that the strategy did not ask for; found in the journal, or kept."""
+    known = None if journal is None else journal.get(candidate_key(candidate))
+    if known is not None:
+        return known.result
+    begun = time.monotonic()
+    result = evaluation(candidate)
+    if journal is not None:
+        seconds = time.monotonic() - begun
+        journal.append(candidate, result, seconds=seconds, elapsed=journal.elapsed + seconds)
+    return result
+
+
+def _best_vote(result: Mapping[str, Any], k: int, space: SettingSpace) -> str:
+    """The vote that is best at that k; the first of those that are."""
+    if len(space.votes) == 1:
+        return space.votes[0]
+    place = space.ks.index(k)
+    return max(space.votes, key=lambda vote: result["votes"][vote][place])
+
+
 def _forward(space: SettingSpace, seed: int, **options) -> Strategy:
     """From no feature, the smallest k and the first weighting."""
     if "ignore" not in space.modes:
@@ -299,10 +363,7 @@ def _forward(space: SettingSpace, seed: int, **options) -> Strategy:
 
 def _backward(space: SettingSpace, seed: int, **options) -> Strategy:
     """From all features by overlap and the default parameters; equal scores are good enough."""
-    weights = DEFAULT.weights if DEFAULT.weights in space.weights else space.weights[0]
-    k = DEFAULT.k if DEFAULT.k in space.ks else min(space.ks)
-    mode = next(m for m in ("overlap", *space.modes) if m in space.modes and m != "ignore")
-    start = space.candidate(weights, (mode,) * len(space.columns), k)
+    start = {"k": DEFAULT.k if DEFAULT.k in space.ks else min(space.ks), **space.default()}
     return AllAtOnce(Greedy(space.settings, start, **({"accept": "not_worse"} | options)))
 
 

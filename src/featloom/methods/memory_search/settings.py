@@ -1,8 +1,9 @@
 """Settings of a memory-based learner, and the space of all of them.
 
 A setting is a number of neighbours k, a weighting of the features, and for each feature whether it
-is ignored, compared by overlap or by MVDM.  To a search each feature is one choice of three, the
-weighting one of five.  All k come with one evaluation, so a search may leave k out.
+is ignored, compared by overlap or by MVDM; and the way in which neighbours vote.  To a search each
+feature is one choice of three, the weighting one of five.  All votes come with one evaluation and
+are no choice of a search; so do all k, and a search may leave k out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from featloom.counts.values import WEIGHTS
 from featloom.errors import InputError
-from featloom.learners.comparison import MODES
+from featloom.learners.comparison import MODES, VOTES
 from featloom.search import SearchSpace
 from featloom.search.space import Candidate
 
@@ -31,16 +32,19 @@ class Setting(NamedTuple):
     k: int
     weights: str
     modes: tuple[str, ...]
+    vote: str = "count"
 
     def short(self) -> str:
         letters = {"ignore": "–", "overlap": "O", "mvdm": "M"}
-        return f"k={self.k} {self.weights} {' '.join(letters[mode] for mode in self.modes)}"
+        vote = "" if self.vote == "count" else f" {self.vote}"
+        return f"k={self.k} {self.weights}{vote} {' '.join(letters[mode] for mode in self.modes)}"
 
     def as_dict(self, columns: Sequence[str]) -> dict[str, Any]:
         """Plain names and values."""
         return {
             "k": self.k,
             "weights": self.weights,
+            "vote": self.vote,
             "modes": dict(zip(columns, self.modes, strict=True)),
         }
 
@@ -51,7 +55,7 @@ class SettingSpace:
     Parameters
     ----------
     columns : names of the features.
-    ks, weights, modes : the values to choose from.
+    ks, weights, modes, votes : the values to choose from; of equally good votes the first.
 
     Examples
     --------
@@ -69,11 +73,13 @@ class SettingSpace:
         ks: Sequence[int] = KS,
         weights: Sequence[str] = WEIGHTS,
         modes: Sequence[str] = MODES,
+        votes: Sequence[str] = VOTES,
     ):
         self.columns = tuple(columns)
         self.ks = _checked_ks(ks)
         self.weights = _checked("weights", weights, WEIGHTS)
         self.modes = _checked("modes", modes, MODES)
+        self.votes = _checked("votes", votes, VOTES)
         if self.modes == ("ignore",):
             raise InputError("modes offers nothing but 'ignore'; nothing is left to compare")
         # A column may have the name of a parameter.
@@ -113,6 +119,12 @@ class SettingSpace:
             for mode in self.modes
             if mode != "ignore"
         ]
+
+    def default(self) -> Candidate:
+        """All features by overlap and gain ratio, or what comes nearest to that; no k."""
+        weights = "gain_ratio" if "gain_ratio" in self.weights else self.weights[0]
+        mode = next(m for m in ("overlap", *self.modes) if m in self.modes and m != "ignore")
+        return self.candidate(weights, (mode,) * len(self.columns))
 
     def _compares(self, candidate: Candidate) -> bool:
         return any(candidate[choice] != "ignore" for choice in self._choice_of.values())

@@ -63,7 +63,7 @@ def study_memory(
         say(f"searching ({search.strategy})")
         found = search.fit(parts.train, X_valid=parts.valid)
     say("comparing the settings on the test part")
-    space = SettingSpace(parts.train.columns, grid.ks, grid.weights, grid.modes)
+    space = SettingSpace(parts.train.columns, grid.ks, grid.weights, grid.modes, _votes(grid))
     tried = [_tried_default(grid, space, parts), _tried(BY_GRID, grid, parts, parameters_by="grid")]
     if not is_grid:
         name = f"found by {search.strategy} search"
@@ -119,6 +119,10 @@ def _grid(search: MemorySearch) -> MemorySearch:
     return grid
 
 
+def _votes(search: MemorySearch) -> tuple[str, ...]:
+    return tuple(search.votes) if search.vote is None else (search.vote,)
+
+
 @dataclass(frozen=True)
 class _Tried:
     """A setting, what it was worth on the validation rows, and its answers on the test rows."""
@@ -143,7 +147,7 @@ class _Tried:
 
 def _tried(name: str, search: MemorySearch, parts: Parts, **chosen: Any) -> _Tried:
     best = search.best_setting_
-    setting = Setting(best["k"], best["weights"], tuple(best["modes"].values()))
+    setting = Setting(best["k"], best["weights"], tuple(best["modes"].values()), best["vote"])
     answers = search.best_estimator_.predict(parts.test)
     chosen["method"] = _METHODS.get(search.strategy, search.strategy)
     return _Tried(name, setting, search.best_score_, answers, len(search.history_), chosen)
@@ -151,21 +155,25 @@ def _tried(name: str, search: MemorySearch, parts: Parts, **chosen: Any) -> _Tri
 
 def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tried:
     setting = DEFAULT._replace(modes=("overlap",) * len(space.columns))
+    if grid.vote is not None:
+        setting = setting._replace(vote=grid.vote)
     candidate = space.candidate(setting.weights, setting.modes)
-    scores = {
-        k: score
-        for evaluation in grid.history_
-        if evaluation.candidate == candidate
-        for k, score in evaluation.result["scores"]
-    }
-    score = scores.get(setting.k)
+    score = None
+    if setting.k in space.ks and setting.vote in space.votes:
+        place = space.ks.index(setting.k)
+        for evaluation in grid.history_:
+            if evaluation.candidate == candidate:
+                by_vote = evaluation.result.get("votes", {})
+                accuracies = [accuracy for _, accuracy in evaluation.result["scores"]]
+                score = by_vote.get(setting.vote, accuracies)[place]
     if score is None:  # the grid was narrowed to other values
         alone = clone(grid).set_params(
-            ks=[setting.k], weights=[setting.weights], modes=["overlap"], journal=None
-        )
+            ks=[setting.k], weights=[setting.weights], modes=["overlap"], vote=setting.vote,
+            journal=None,
+        )  # fmt: skip
         score = alone.fit(parts.train, X_valid=parts.valid).best_score_
     classifier = MemoryClassifier(
-        vote=grid.vote, decay=grid.decay, mvdm_threshold=grid.mvdm_threshold,
+        vote=setting.vote, decay=grid.decay, mvdm_threshold=grid.mvdm_threshold,
         compat=grid.compat, n_jobs=grid.n_jobs,
     )  # fmt: skip
     answers = classifier.fit(parts.train).predict(parts.test)
@@ -219,9 +227,10 @@ def verdict(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
     """What a reader may conclude, in plain words."""
     found, default, last = rows[-1], rows[0], len(rows) - 1
     used = sum(mode != "ignore" for mode in found["modes"])
+    vote = "" if found["vote"] == "count" else f"vote by {found['vote'].replace('_', ' ')}, "
     setting = (
         f"The {found['name'] if last == 1 else 'found setting'} (k = {found['k']}, "
-        f"{_weighting(found['weights'])}, {used} of {len(found['modes'])} features)"
+        f"{_weighting(found['weights'])}, {vote}{used} of {len(found['modes'])} features)"
     )
     right = f"{setting} is right on {100 * found['test']:.1f} % of the test rows"
     if _same(found, default):
@@ -261,4 +270,4 @@ def _against(rows, tests, i: int, j: int, what: str) -> str:
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[part] == other[part] for part in ("k", "weights", "modes"))
+    return all(one[part] == other[part] for part in ("k", "weights", "modes", "vote"))

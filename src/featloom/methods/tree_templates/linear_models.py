@@ -8,12 +8,12 @@ import numpy as np
 
 from featloom.data.table import NominalTable
 from featloom.features.template import Template
-from featloom.learners.linear import MANY_CLASSES, LinearClassifier
+from featloom.learners.linear import LinearClassifier
 from featloom.methods.tree_templates.features import SeenFeatures, rows_of_ones
 
 _DROPS, _DROP_ROWS = 200, 20_000
-# Bytes of a weight while a model is fitted, in either way; of a row for each template and class.
-_WEIGHT, _WEIGHT_OF_MANY, _OF_TEMPLATE, _OF_CLASS = 80, 24, 20, 16
+# Bytes of a weight while a model is fitted; of a row for each template and class.
+_WEIGHT, _OF_TEMPLATE, _OF_CLASS = 80, 28, 32
 _LEAST_ROWS = 1_000
 
 
@@ -100,7 +100,7 @@ def cutoff_with_room(rows: NominalTable, templates: Sequence[Template], room: in
     [1, 2, 3]
     """
     n_classes = len(np.unique(class_names(rows)))
-    most = room // (n_classes * (_WEIGHT if n_classes <= MANY_CLASSES else _WEIGHT_OF_MANY))
+    most = room // (n_classes * _WEIGHT)
     codes = SeenFeatures(rows, templates).codes(rows)
     counts = np.sort(np.bincount(codes[codes >= 0]))[::-1]
     return 1 if len(counts) <= most else int(counts[most]) + 1
