@@ -114,7 +114,10 @@ def metric_of(result: Result) -> Metric:
 
 def _metric_of_gate(result: Result) -> Metric:
     """Tables are held against chance by log-loss, whatever else they are judged by."""
-    return Metric("log-loss", lower_is_better=True) if result.chosen_figures else metric_of(result)
+    figures = result.chosen_figures
+    if figures is not None and figures.log_loss is not None:
+        return Metric("log-loss", lower_is_better=True)
+    return metric_of(result)
 
 
 def _is_significant(result: Result) -> bool | None:

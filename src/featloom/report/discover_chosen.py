@@ -87,7 +87,7 @@ def confusion_table(confusion: Confusion | None) -> dict[str, Any] | None:
             cells.append(
                 {
                     "text": number(count),
-                    "share": f"{share:.1%}" if whole else "",
+                    "share": f"{share:.1%}" if count else "",
                     "shade": round(100 * share),
                     "right": i == j and not summed,
                     "summed": summed,

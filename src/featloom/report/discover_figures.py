@@ -278,8 +278,8 @@ def _calibration_figure(figures: ChosenFigures | None) -> Figure | None:
     ends = alt.Chart(alt.Data(values=[{"mean": 0, "share": 0}, {"mean": 100, "share": 100}]))
     diagonal = ends.mark_line(color=MUTED, strokeWidth=1.2, strokeDash=[6, 3])
     base = alt.Chart(alt.Data(values=values)).encode(tooltip=tooltip)
-    interval = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
-    line = base.mark_line(color=ACCENT, strokeWidth=1.4, opacity=0.7)
+    interval = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55, clip=True)
+    line = base.mark_line(color=ACCENT, strokeWidth=1.4, opacity=0.7, clip=True)
     dot = base.mark_point(shape="circle", filled=True, color=ACCENT, size=64, opacity=1)
     layers = [
         diagonal.encode(x=x, y=y),

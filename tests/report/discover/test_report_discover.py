@@ -16,8 +16,9 @@ from featloom.report.discover import (
     error_table,
     summarize_discover,
 )
+from featloom.report.discover_chosen import MOST_CLASSES, confusion_table, gathered
 from featloom.report.discover_figures import MOST_LINES, MOST_METHODS, discover_figures
-from featloom.report.discover_types import Discovered, ErrorLine
+from featloom.report.discover_types import Confusion, Discovered, ErrorLine
 from featloom.report.html import report_html
 from featloom.report.summarize import summarize
 
@@ -295,6 +296,155 @@ def test_the_budget_says_why_it_stopped(stopped, words):
     assert budget["facts"] == [("spent", "6 min 52 s"), ("asked for", "10 min")]
     assert budget["bar"] == pytest.approx(68.67)
     assert budget["why"] == words
+
+
+@pytest.mark.parametrize("status", ["unfinished", "partly"])
+def test_while_something_was_not_compared_it_was_the_time_that_was_up(status):
+    board = [{"name": "a", "status": "finished"}, {"name": "b", "status": status}]
+    result = {"leaderboard": board, "budget": {"stopped": "finished"}}
+    assert summary_of(result)["budget"]["why"] == "It stopped because the time was up."
+    board[1]["status"] = "not applicable"
+    words = "It stopped because everything that applies was compared."
+    assert summary_of(result)["budget"]["why"] == words
+
+
+def test_the_time_says_when_the_first_answer_stood_and_what_was_compiled(adult_discover_result):
+    budget = adult_discover_result["budget"]
+    assert summary_of(adult_discover_result)["budget"]["facts"] == [
+        ("spent", "57.2 s"),
+        ("asked for", "1 min"),
+        ("first leaderboard after", "2.1 s"),
+        ("of all processors", "1 min 44 s"),
+        ("compiled, once", "21.3 s"),
+    ]
+    labels = dict(summary_of({"budget": budget | {"compiled": 0.4}})["budget"]["facts"])
+    assert "compiled, once" not in labels
+
+
+def test_a_log_loss_is_printed_as_it_is_and_the_other_metrics_beside_it(adult_discover_result):
+    table = summary_of(adult_discover_result)["leaderboard"]
+    assert lines(table)[1] == {
+        "method": CHOSEN,
+        "role": "method",
+        "log-loss": "0.2812",
+        "held out": "0.2818",
+        "AUC": "0.927",
+        "accuracy %": "86.90",
+        "Brier": "0.090",
+        "size": "1,212 features",
+        "setting": "C 0.3, 1,000 conjunctions of 2",
+        "learns in": "6.1 s",
+        "answers in": "0.011 s",
+    }
+    assert table["rows"][1]["cells"][2]["under"] == "0.2760 to 0.2864"
+    note = summary_of(adult_discover_result)["leaderboard_note"]
+    assert note.startswith("Log-loss: lower is better.")
+    assert "intervals of folds allow for the rows that fits share" in note
+
+
+def test_the_lowest_loss_is_the_best_baseline(adult_discover_result):
+    assert summary_of(adult_discover_result)["facts"] == [
+        ("chosen", CHOSEN),
+        ("log-loss on the part held out", "0.282"),
+        ("best baseline", "0.299"),
+        ("chance", "0.552"),
+    ]
+
+
+def test_who_was_compared_in_some_folds_or_on_fewer_rows_says_so(adult_discover_result):
+    rows = summary_of(adult_discover_result)["leaderboard"]["rows"]
+    under = {row["cells"][0]["text"]: row["cells"][0]["under"] for row in rows}
+    assert under["memory-based learning"].endswith("learned from 8,000 of 31,258 rows")
+    assert under["selection by minimum description length"].endswith("in 2 of 5 folds")
+    assert under[CHOSEN] == adult_discover_result["leaderboard"][1]["idea"]
+    aside = lines(summary_of(adult_discover_result)["aside"])
+    assert [one["method"] for one in aside] == ["memory search", "template search"]
+
+
+def test_gains_of_a_loss_are_in_nats_and_those_over_chance_stand_apart(adult_discover_result):
+    summary = summary_of(adult_discover_result)
+    first, _, third = lines(summary["tests"])
+    assert (first["a is better by, nats"], first["interval"]) == ("+0.0175", "0.0120 to 0.0230")
+    assert third["a is better by, nats"] == "−0.0349"
+    assert summary["tests"]["rows"][2]["cells"][1]["under"] == "learned from other amounts"
+    assert [one["b"] for one in lines(summary["gate"])] == ["always the base rate"]
+
+
+def test_scores_that_no_others_could_be_told_apart_beside_are_named(adult_discover_result):
+    figure = figures_of(adult_discover_result)["discover-scores"]
+    drawn = [value["method"] for value in values_of(figure)]
+    assert {"naive Bayes", "always the base rate"}.isdisjoint(drawn)
+    assert figure.caption.endswith(
+        "; naive Bayes is at 0.774, chance is at 0.551, right of the figure"
+    )
+    assert values_of(figure)[1]["value"] == pytest.approx(0.2812)
+    axes = [layer["encoding"]["x"].get("title") for layer in figure.spec["layer"]]
+    assert "log-loss (lower is better)" in axes
+
+
+def test_curves_of_a_loss_are_not_in_per_cent(adult_discover_result):
+    figure = figures_of(adult_discover_result)["discover-curves"]
+    assert max(value["value"] for value in figure.spec["data"]["values"]) == 0.361
+    last = lines(summary_of(adult_discover_result)["curves"])[-1]
+    assert last[CHOSEN] == "0.2812"
+
+
+def test_the_chosen_model_is_shown_by_every_metric(adult_discover_result):
+    figures = summary_of(adult_discover_result)["figures"]
+    assert figures["facts"] == [
+        ("log-loss (base rate 0.552)", "0.282"),
+        ("AUC", "0.927"),
+        ("accuracy", "86.9 %"),
+        ("Brier score", "0.090"),
+        ("calibration error", "0.012"),
+        ("F1 of >50K", "71.2 %"),
+    ]
+    assert "from a probability of 0.38 on" in figures["f1"]
+    assert lines(figures["calibration"])[0] == {
+        "predicted %": "1.2",
+        "came true %": "1.1",
+        "interval": "0.70 to 1.50",
+        "rows": "3,911",
+    }
+    page = report_html(adult_discover_result)
+    assert page.index('id="discover-leaderboard"') < page.index('id="discover-chosen"')
+
+
+@pytest.mark.parametrize("field", ["f1", "confusion", "calibration", "auc", "log_loss", "positive"])
+def test_any_figure_of_the_chosen_model_may_be_missing(adult_discover_result, field):
+    adult_discover_result["chosen_figures"][field] = [] if field == "calibration" else None
+    assert 'id="discover-chosen"' in report_html(adult_discover_result)
+
+
+def test_results_without_figures_have_no_such_part(discover_result):
+    assert summary_of(discover_result)["figures"] is None
+    assert 'id="discover-chosen"' not in report_html(discover_result)
+    assert "discover-calibration" not in figures_of(discover_result)
+
+
+def test_of_very_many_classes_the_commonest_are_confused_and_the_rest_summed():
+    size = 200
+    counts = [[i if i == j else int(j == 0) for j in range(size)] for i in range(size)]
+    shown, other, summed = gathered(Confusion(list(range(size)), counts))
+    assert shown == list(range(size - 1, size - 1 - MOST_CLASSES, -1))
+    assert other == size - MOST_CLASSES
+    assert sum(map(sum, summed)) == sum(map(sum, counts))
+    table = confusion_table(Confusion(list(range(size)), counts))
+    assert table["labels"][-1] == "the other 188"
+    assert table["note"] == "The 12 commonest of 200 classes."
+    last = table["rows"][-1]["cells"][-1]
+    assert (last["right"], last["summed"]) == (False, True)
+
+
+def test_a_matrix_that_does_not_fit_its_classes_is_filled():
+    shown, other, counts = gathered(Confusion(["a", "b"], [[1, None, 9]]))
+    assert (shown, other, counts) == (["a", "b"], 0, [[1, 0], [0, 0]])
+
+
+def test_calibration_of_many_classes_is_that_of_the_class_answered(adult_discover_result):
+    adult_discover_result["chosen_figures"]["positive"] = None
+    figure = figures_of(adult_discover_result)["discover-calibration"]
+    assert figure.spec["layer"][0]["encoding"]["x"]["title"].startswith("probability of the class")
 
 
 def test_a_run_beyond_its_budget_fills_the_bar():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-PAGES = ["discover", "hostile-discover"]
+PAGES = ["discover", "adult-discover", "hostile-discover"]
+FIGURES = {"discover": 2, "adult-discover": 3, "hostile-discover": 3}
 CLOSED = "details.printed:not([open])"
 
 
@@ -24,7 +25,7 @@ def names(page, table: str) -> list[str]:
 def test_every_figure_is_drawn_and_nothing_sticks_out_of_the_page(visit, name, width, scheme):
     page = visit(name, width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert page.locator(".chart svg").count() == page.locator(".chart").count() == 2
+    assert page.locator(".chart svg").count() == page.locator(".chart").count() == FIGURES[name]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     bottom = page.evaluate("document.querySelector('footer').getBoundingClientRect().bottom")
     assert page.evaluate("document.documentElement.scrollHeight + 1 - scrollY") > bottom
@@ -100,6 +101,37 @@ def test_the_held_out_score_is_another_mark_in_the_colours_of_the_theme(visit):
     page.locator("button.theme").click()
     assert set(dots.evaluate_all(look)).isdisjoint(light)
     page.evaluate("localStorage.clear()")
+
+
+def test_the_confusion_matrix_shades_right_and_wrong_in_two_colours_on_either_page(visit):
+    page = visit("adult-discover")
+    colour = "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+    seen = []
+    for _ in range(2):
+        right = page.locator("#discover-confusion td.right").evaluate_all(colour)
+        wrong = page.locator("#discover-confusion td.wrong").evaluate_all(colour)
+        assert len(set(right + wrong)) == 4
+        seen += [*right, *wrong, background(page)]
+        page.locator("button.theme").click()
+    assert len(set(seen)) == 10
+    page.evaluate("localStorage.clear()")
+
+
+@pytest.mark.parametrize("name", ["discover", "adult-discover"])
+def test_a_wide_page_shows_the_whole_leaderboard_at_once(visit, name):
+    box = visit(name).locator(".board .box")
+    assert box.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert box.evaluate("one => one.scrollHeight <= one.clientHeight")
+
+
+def test_calibration_stands_on_the_diagonal_of_a_square_from_0_to_100(visit):
+    page = visit("adult-discover", width=400)
+    figure = page.locator("figure", has=page.locator("[data-spec=spec-discover-calibration]"))
+    assert figure.locator(".mark-symbol path").count() == 11
+    assert figure.locator(".mark-rule.role-mark line").count() == 11
+    words = figure.locator("svg text").all_text_contents()
+    assert words.count("0") == words.count("100") == 2
+    assert "predicted probability of >50K (%)" in words
 
 
 @pytest.mark.parametrize("name", PAGES)
