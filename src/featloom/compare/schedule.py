@@ -323,8 +323,11 @@ class FirstAnswers(RoundByRound):
             setting = one.found
         candidate = self._trial(one, TEST, [setting])
         details = [one.details[key][fold] for fold, _ in one.folds(key)]
-        kept = [found["calibration"] for found in details if found and "calibration" in found]
-        if kept:
+        kept = [
+            {name: found[name] for name in ("calibration", "steps") if name in found}
+            for found in details
+        ]
+        if any(kept):
             candidate["calibration"] = kept
         return candidate
 
@@ -346,7 +349,9 @@ class FirstAnswers(RoundByRound):
             if limit is None:
                 size = self.n_learn if fold == TEST else self._of_fold()
                 expected = len(settings) * self._cost(one, units, size)
-                limit = _SLACK * expected * self._slowness() if one.costs else _TRY * self.seconds
+                limit = _SLACK * expected * self._slowness()
+                if not one.costs:
+                    limit = _TRY * self.seconds * (2 if one.contender.cost >= _SLOW else 1)
             # The end's share of the time is not to be had.
             kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
             limit = min(max(limit, _LEAST_LIMIT), max(0.5, self._wall_left() - kept))

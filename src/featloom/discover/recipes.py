@@ -268,12 +268,11 @@ def _yardsticks(data: Rows, n_classes: int) -> list[tuple[Recipe, str]]:
     lightgbm = Recipe(
         "LightGBM", "yardstick", "boosted trees from outside, for comparison; never chosen",
         boosting, lambda model: model[-1].n_leaves_, made_of="leaves", axes=axes, cost=15.0,
-        compiles=False,
     )  # fmt: skip
     ebm = Recipe(
         "EBM", "yardstick", "an additive model of boosted curves and pairs from outside, for "
         "comparison; never chosen", additive, lambda model: model[-1].n_bins_,
-        made_of="bins of curves", cost=30.0, compiles=False,
+        made_of="bins of curves", cost=30.0,
     )  # fmt: skip
     why_lightgbm = why_ebm = ""
     if n_classes > _MOST_BOOSTED:

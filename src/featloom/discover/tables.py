@@ -355,7 +355,10 @@ class TableQuestion(Question):
         else:
             right, p = (answers == labels).astype(int), known.of_answer
             bins = calibration_bins(right, np.stack([1 - p, p], axis=1))
-        found["calibration"] = [one._asdict() for one in bins]
+        found["calibration"] = [
+            {"n": one.n, "mean": one.probability, "share": one.share, "low": one.low, "high": one.high}
+            for one in bins
+        ]
         codes = self.present
         place = np.full(len(self.classes), -1)
         place[codes] = np.arange(len(codes))

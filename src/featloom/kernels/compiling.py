@@ -29,38 +29,75 @@ class CompileTime:
     cpu: float = 0.0
 
 
-class _Outermost(event.Listener):
-    """Adds up compilations of one thread; those that others ask for are part of these."""
+class _Compilations(event.Listener):
+    """Adds up compilations, thread by thread; those that others ask for are part of these."""
 
-    def __init__(self, found: CompileTime):
-        self._found, self._thread, self._depth = found, get_ident(), 0
+    def __init__(self) -> None:
+        self.of_thread: dict[int, CompileTime] = {}
+        self._depth: dict[int, int] = {}
+        self._begun: dict[int, tuple[float, float]] = {}
 
     def on_start(self, event):
-        if get_ident() == self._thread:
-            if self._depth == 0:
-                self._begun = perf_counter(), thread_time()
-            self._depth += 1
+        thread = get_ident()
+        if self._depth.get(thread, 0) == 0:
+            self._begun[thread] = perf_counter(), thread_time()
+        self._depth[thread] = self._depth.get(thread, 0) + 1
 
     def on_end(self, event):
-        if get_ident() == self._thread:
-            self._depth -= 1
-            if self._depth == 0:
-                self._found.seconds += perf_counter() - self._begun[0]
-                self._found.cpu += thread_time() - self._begun[1]
+        thread = get_ident()
+        self._depth[thread] -= 1
+        if self._depth[thread] == 0:
+            wall, cpu = self._begun.pop(thread)
+            total = self.of_thread.setdefault(thread, CompileTime())
+            total.seconds += perf_counter() - wall
+            total.cpu += thread_time() - cpu
+
+    def so_far(self, thread: int) -> CompileTime:
+        """What a thread has compiled until now, with what it is compiling."""
+        total = self.of_thread.get(thread, CompileTime())
+        begun = self._begun.get(thread)
+        under_way = 0.0 if begun is None else perf_counter() - begun[0]
+        return CompileTime(total.seconds + under_way, total.cpu)
+
+    def is_compiling(self, thread: int) -> bool:
+        return self._depth.get(thread, 0) > 0
+
+
+_compilations = _Compilations()
+event.register("numba:compile", _compilations)
+
+
+def compiled_so_far(thread: int | None = None) -> tuple[float, bool]:
+    """Seconds that a thread has compiled for since it began, and whether it is compiling now.
+
+    Parameters
+    ----------
+    thread : its number, as ``threading.get_ident`` gives it; None: this one.
+
+    >>> seconds, is_compiling = compiled_so_far()
+    >>> seconds >= 0, is_compiling
+    (True, False)
+    """
+    thread = get_ident() if thread is None else thread
+    return _compilations.so_far(thread).seconds, _compilations.is_compiling(thread)
 
 
 @contextmanager
 def compile_time() -> Iterator[CompileTime]:
-    """What the block compiles in this thread, in seconds.
+    """What the block compiles in this thread, in seconds, when it is over.
 
     >>> with compile_time() as compiled:
     ...     total = 1 + 1
     >>> compiled.seconds
     0.0
     """
-    found = CompileTime()
-    with event.install_listener("numba:compile", _Outermost(found)):
+    found, thread = CompileTime(), get_ident()
+    before = _compilations.so_far(thread)
+    try:
         yield found
+    finally:
+        after = _compilations.so_far(thread)
+        found.seconds, found.cpu = after.seconds - before.seconds, after.cpu - before.cpu
 
 
 def is_compiled(what: str) -> bool:

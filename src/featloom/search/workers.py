@@ -32,6 +32,7 @@ from typing import Protocol
 
 from featloom.cluster import ONE_THREAD, deaf_to_ctrl_c
 from featloom.errors import InputError
+from featloom.kernels.compiling import compiled_so_far
 from featloom.search.heartbeats import (
     end_the_hung,
     expect_life,
@@ -280,14 +281,35 @@ def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
             os._exit(1)  # the watch may have looked just before there was work
         limit = limit_of(evaluate, candidate)
         if limit < math.inf:
-            watch = threading.Timer(limit + _GRACE, _give_up, (layout, place))
-            watch.daemon = True
-            watch.start()
+            watch = _Watch(layout, place, limit + _GRACE)
         return timed(evaluate, place, candidate)
     finally:
         if watch is not None:
             watch.cancel()
         _at_work.clear()
+
+
+class _Watch:
+    """Ends this worker when so much time has passed; what is compiled meanwhile does not count."""
+
+    def __init__(self, layout: _Layout, place: int, seconds: float):
+        self._layout, self._place, self._seconds = layout, place, seconds
+        self._begun, self._watched = time.monotonic(), threading.get_ident()
+        self._compiled = compiled_so_far(self._watched)[0]
+        self._over = threading.Event()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        left = self._seconds
+        while not self._over.wait(left):
+            compiled, is_compiling = compiled_so_far(self._watched)
+            used = time.monotonic() - self._begun - (compiled - self._compiled)
+            if used >= self._seconds and not is_compiling:
+                _give_up(self._layout, self._place)
+            left = max(0.5, self._seconds - used)
+
+    def cancel(self) -> None:
+        self._over.set()
 
 
 def _give_up(layout: _Layout, place: int) -> None:
