@@ -73,8 +73,10 @@ def test_a_slope_of_tol_is_reached_whatever_the_start():
     assert again.n_iter_ <= 1
     for model in (warm, again):
         assert model.objective_ == pytest.approx(cold.objective_, rel=1e-4)
-    coarse = LinearClassifier(tol=0.1).fit(X, y)
-    assert coarse.n_iter_ < cold.n_iter_
+    far = LinearClassifier(passes=0).fit(X, y)
+    assert far.objective_ == pytest.approx(cold.objective_, rel=1e-4)
+    coarse = LinearClassifier(tol=0.1, passes=0).fit(X, y)
+    assert coarse.n_iter_ < far.n_iter_
     assert coarse.objective_ > cold.objective_
 
 
@@ -116,6 +118,8 @@ def test_what_cannot_be_fitted_is_refused():
     for name in ("C", "tol", "max_iter"):
         with pytest.raises(InputError, match=f"{name} is 0; it must be above 0"):
             LinearClassifier(**{name: 0}).fit(X, y)
+    with pytest.raises(InputError, match="passes is -1"):
+        LinearClassifier(passes=-1).fit(X, y)
     start = LinearClassifier().fit(X[:, :100], y)
     with pytest.raises(InputError, match="other features or classes"):
         LinearClassifier().fit(X, y, start=start)

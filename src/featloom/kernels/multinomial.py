@@ -78,6 +78,26 @@ def sums_of_features(begin, end, starts, rows, values, squared, of_rows, sums):
 
 
 @njit(cache=True, nogil=True)
+def add_rows(begin, end, indptr, indices, values, squared, of_rows, sums):
+    """Add rows begin to end to ``sums``, of all rows in the last: the same, row by row.
+
+    Where the sums fit in the cache and the rows do not, each row is then read once.
+    """
+    n_features, n_scores = len(sums) - 1, of_rows.shape[1]
+    ones = len(values) == 0
+    for i in range(begin, end):
+        for c in range(n_scores):
+            sums[n_features, c] += of_rows[i, c]
+        for place in range(indptr[i], indptr[i + 1]):
+            j = indices[place]
+            value = 1.0 if ones else values[place]
+            if squared:
+                value *= value
+            for c in range(n_scores):
+                sums[j, c] += value * of_rows[i, c]
+
+
+@njit(cache=True, nogil=True)
 def sums_of_rows(begin, end, of_rows):
     """Σ over rows begin to end."""
     total = np.zeros(of_rows.shape[1])

@@ -15,11 +15,11 @@ There are three numbers a row and score in memory beside the data, and seven a w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,8 @@ from featloom.kernels import multinomial as kernels
 from featloom.kernels.rows import transpose
 
 _BLOCK = 1 << 22  # numbers added up in a block of rows or features: some ten milliseconds
+_SHARDS = 8
+_IN_CACHE = 1 << 17  # sums: a megabyte
 _ENOUGH = 1e-4  # of what the slope promises a step must bring
 _LEAST_STEP = 1e-10
 _MOST_CONJUGATE = 250  # directions of one step
@@ -90,11 +92,16 @@ class LogisticObjective:
         indptr = X.indptr.astype(np.int64)
         starts, rows, places = transpose(indptr, X.indices, X.shape[1])
         self._rows = indptr, X.indices, values
+        self.is_plain = self.n_classes > 2 and ones and len(np.unique(self.row_weights)) == 1
         self._features = starts, rows, values if ones else values[places]
         self._row_blocks = _blocks(indptr, self.shape[1])
         self._feature_blocks = _blocks(starts, self.shape[1])
         size = (X.shape[0], self.shape[1])
         self._scores, self._probabilities, self._moves = (np.empty(size) for _ in range(3))
+        n_sums = self.shape[0] * self.shape[1]
+        in_cache = self.shape[1] > 1 and n_sums <= min(_IN_CACHE, X.shape[0] * self.shape[1])
+        # Sums of every shard, where features are added up row by row.
+        self._partial = np.empty((_SHARDS if in_cache else 0, *self.shape))
         self._pool: ThreadPoolExecutor | None = None
 
     def minimum(
@@ -208,22 +215,32 @@ class LogisticObjective:
 
     def _onto_features(self, sums: np.ndarray, *, squared: bool = False) -> None:
         """Of what the rows have in ``_moves`` the sums of every feature and of all rows."""
+        if len(self._partial):
+            self._each(partial(self._add_shard, squared), range(_SHARDS))
+            np.sum(self._partial, axis=0, out=sums)
+            return
         how = *self._features, squared, self._moves, sums
         self._blockwise(kernels.sums_of_features, self._feature_blocks, how)
         sums[-1] = 0.0
         for total in self._by_rows(kernels.sums_of_rows, self._moves):
             sums[-1] += total
 
+    def _add_shard(self, squared: bool, shard: int) -> None:
+        """The same sums over every eighth block of rows."""
+        sums = self._partial[shard]
+        sums[:] = 0.0
+        for block in self._row_blocks[shard::_SHARDS]:
+            kernels.add_rows(*block, *self._rows, squared, self._moves, sums)
+
     def _by_rows(self, kernel: Callable, *how) -> list:
         return self._blockwise(kernel, self._row_blocks, how)
 
     def _blockwise(self, kernel: Callable, blocks: list[tuple[int, int]], how: tuple) -> list:
         """What a kernel gives for each block, in the order of the blocks."""
+        return self._each(lambda block: kernel(*block, *how), blocks)
 
-        def work(block: tuple[int, int]) -> Any:
-            return kernel(*block, *how)
-
-        return list(map(work, blocks) if self._pool is None else self._pool.map(work, blocks))
+    def _each(self, work: Callable, pieces: Iterable) -> list:
+        return list(map(work, pieces) if self._pool is None else self._pool.map(work, pieces))
 
 
 def _blocks(starts: np.ndarray, n_scores: int) -> list[tuple[int, int]]:
