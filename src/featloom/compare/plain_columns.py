@@ -20,32 +20,10 @@ import numpy as np
 from featloom.data.encoding import encode_with
 from featloom.data.table import NominalTable
 
-MISSING = frozenset(
-    # fmt: off
-    (
-        "",
-        "?",
-        "NA",
-        "N/A",
-        "n/a",
-        "<NA>",
-        "#NA",
-        "#N/A",
-        "#N/A N/A",
-        "NULL",
-        "null",
-        "None",
-        "NaN",
-        "nan",
-        "-NaN",
-        "-nan",
-        "1.#IND",
-        "-1.#IND",
-        "1.#QNAN",
-        "-1.#QNAN",
-    )
-    # fmt: on
+_MISSING = (
+    "? NA N/A n/a <NA> #NA #N/A NULL null None NaN nan -NaN -nan 1.#IND -1.#IND 1.#QNAN -1.#QNAN"
 )
+MISSING = frozenset(["", "#N/A N/A", *_MISSING.split()])
 
 MISSING_CODE = -1
 UNSEEN_CODE = -2

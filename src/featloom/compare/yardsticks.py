@@ -39,7 +39,7 @@ class _Yardstick(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X, y=None):
-        """Fit to a table (NominalTable, DataFrame, rows) or a sparse binary matrix.
+        """Fit to a table (NominalTable, DataFrame, rows) or a FeatureMatrix.
 
         ``y`` holds the classes; by default they are the labels that a NominalTable or a
         FeatureMatrix carries.
@@ -48,7 +48,7 @@ class _Yardstick(ClassifierMixin, BaseEstimator):
         if reason is not None:
             raise InputError(f"{type(self).__name__} cannot be used: {reason}")
         self._reader: InputReader | TableReader
-        if isinstance(X, FeatureMatrix) or sparse.issparse(X):
+        if isinstance(X, FeatureMatrix):
             self._reader, self.kinds_ = InputReader(), None
             matrix = self._reader.fit(self, X)
             labels, self.classes_ = encode_target(matrix, y)
@@ -75,7 +75,15 @@ class _Yardstick(ClassifierMixin, BaseEstimator):
 
     def predict(self, X) -> np.ndarray:
         """The class of the highest probability of each row."""
+        check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _fit(self, columns: PlainColumns | sparse.csr_matrix, labels: np.ndarray) -> None:
         raise NotImplementedError
@@ -87,8 +95,9 @@ class _Yardstick(ClassifierMixin, BaseEstimator):
 class LightGBMYardstick(_Yardstick):
     """Gradient boosting of trees, ``LGBMClassifier().fit(df, y)``.
 
-    Categories are category features, as columns of pandas' dtype "category" are.  A sparse matrix
-    of binary features is taken as it is.  The predictions are the same with any number of threads.
+    Categories are category features, as columns of pandas' dtype "category" are.  A matrix of
+    binary features is taken as it is, sparse.  The predictions are the same with any number of
+    threads.
 
     Parameters
     ----------
@@ -103,7 +112,7 @@ class LightGBMYardstick(_Yardstick):
     ----------
     classes_ : the classes of the rows it was fitted on, sorted.
     n_leaves_ : leaves of all trees.
-    kinds_ : what each column is (numbers, or which categories); None of a sparse matrix.
+    kinds_ : what each column is (numbers, or which categories); None of a FeatureMatrix.
 
     References
     ----------
@@ -162,11 +171,6 @@ class LightGBMYardstick(_Yardstick):
         X = columns.matrix() if isinstance(columns, PlainColumns) else columns
         p = np.asarray(self.model_.booster_.predict(X, num_threads=self.n_jobs))
         return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class EBMYardstick(_Yardstick):
@@ -231,8 +235,9 @@ class EBMYardstick(_Yardstick):
             n_jobs=self.n_jobs,
         )
         with warnings.catch_warnings():
-            # Of what its drawings do not show: missing values, and pairs of several classes.
-            warnings.simplefilter("ignore", UserWarning)
+            # Of what its drawings do not show (missing values, pairs of several classes), and of
+            # columns without a value.
+            warnings.simplefilter("ignore")
             self.model_.fit(columns.objects(), labels)
         n_numbers = 1 if len(self.classes_) == 2 else len(self.classes_)
         self.n_terms_ = len(self.model_.term_features_)
