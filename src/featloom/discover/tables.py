@@ -598,7 +598,8 @@ def best_step(counts: np.ndarray) -> tuple[float, float]:
     scores = np.divide(2 * tp, np.maximum(2 * tp + fp + fn, 1))
     # Of equals the highest: whoever is called positive then is so more surely.
     best = len(scores) - 1 - int(np.argmax(scores[::-1]))
-    return max(best, 1) / len(counts), float(scores[max(best, 1)])
+    best = max(best, 1)
+    return best / len(counts), float(scores[best])
 
 
 def _by_step(is_positive: np.ndarray, p: np.ndarray) -> np.ndarray:
