@@ -131,12 +131,12 @@ def fit_taggers(
     for given in settings:
         setting = default | given
         key = json_text({name: setting.get(name) for name in _OF_TEMPLATES})
-        training = {name: setting[name] for name in TRAINING}
         known = first.get(key)
-        if known is not None:
-            tagger, templates = known.model.retrained(**training), known.templates
+        templates = known.templates if known else _templates(find, table, setting, seed, threads)
+        training = {"c2": setting["c2"], "rate": setting["rate"] * templates.pace}
+        if known:
+            tagger = known.model.retrained(**training)
         else:
-            templates = _templates(find, table, setting, seed, threads)
             tagger = SequenceTagger(
                 model=model, plan=templates.plan, cutoff=setting.get("cutoff", 1), n_jobs=threads,
                 random_state=seed, **training,
