@@ -293,7 +293,7 @@ class _Search:
             self.how.decay, self.how.look_further, tolerance(self.weights), *answers,
         )  # fmt: skip
         is_first = self._first_of(which)
-        n_steps = sum(self._walk(which[rows], asked) for rows in _runs_of(is_first))
+        n_steps = self._walk(which[is_first], asked) if is_first.any() else 0
         rest = which[~is_first]
         if not len(rest):
             return answers
@@ -365,16 +365,6 @@ class _Search:
             np.concatenate(shares),
             np.concatenate([coding.frequent for coding in trie.codings]),
         )
-
-
-def _runs_of(chosen: np.ndarray) -> list[slice]:
-    """The stretches in which all are chosen.
-
-    >>> _runs_of(np.array([True, True, False, True]))
-    [slice(0, 2, None), slice(3, 4, None)]
-    """
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], chosen, [0]))))
-    return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def distances_to_cases(memory: Memory, query: np.ndarray, how: Comparison) -> np.ndarray:
