@@ -64,9 +64,7 @@ def line_of(name: str, spent: dict[str, Any], result: dict[str, Any] | None) -> 
     board = {row["name"]: row for row in result["leaderboard"]}
     chosen = board[result["chosen"]]
     figures = result["chosen_figures"] or {}
-    tested = {
-        row["name"]: row["test"] for row in board.values() if row.get("test") is not None
-    }
+    tested = {row["name"]: row["test"] for row in board.values() if row.get("test") is not None}
     return {
         "table": name,
         "rows": result["data"]["rows"],

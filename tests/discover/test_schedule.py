@@ -6,12 +6,12 @@ Nothing is learned here: trials take the time they are said to take.
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from featloom.discover.contenders import Contender
 from featloom.discover.protocol import TEST
 from featloom.discover.schedule import CheapestFirst
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from featloom.search import Journal, search
 
 # Seconds for a thousand units; in the order of a first guess, which is wrong.

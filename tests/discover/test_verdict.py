@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from featloom.discover.contenders import Contender
+from featloom.discover.protocol import TEST, make_protocol
+from featloom.discover.verdict import LEVEL, judge
 
 from featloom.data.table import NominalTable
 from featloom.discover import discover
-from featloom.discover.contenders import Contender
-from featloom.discover.protocol import TEST, make_protocol
 from featloom.discover.tables import TableQuestion
-from featloom.discover.verdict import LEVEL, judge
 from featloom.evaluation import accuracy, bootstrap_interval, correct_counts, holm
 from featloom.formats.packing import packed
 from featloom.search import Evaluation

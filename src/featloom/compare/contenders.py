@@ -137,9 +137,7 @@ class Contender:
 
     def varied(self, setting: Setting, axis: str) -> list[Setting]:
         """The settings that differ from one in a single axis."""
-        return [
-            setting | {axis: value} for value in self.axes[axis] if value != setting.get(axis)
-        ]
+        return [setting | {axis: value} for value in self.axes[axis] if value != setting.get(axis)]
 
     def fit(self, data: Any, setting: Setting, seed: int, threads: int) -> Fitted:
         """Fit one setting."""
@@ -226,15 +224,15 @@ class Question(ABC):
 
     def compare(self, units: np.ndarray, first: str, second: str, seed: int) -> Comparison:
         """The difference of two scores on the same units, first minus second."""
-        counts = (self.counts(units, unpacked(rows)) for rows in (first, second))
-        return paired_bootstrap(*counts, self.of_counts, seed=seed)
+        counts = [self.counts(units, unpacked(rows)) for rows in (first, second)]
+        return paired_bootstrap(counts[0], counts[1], self.of_counts, seed=seed)
 
     def compare_with_chance(
         self, units: np.ndarray, first: str, chance: str, seed: int
     ) -> Comparison:
         """The same against the prediction that looks at nothing."""
-        counts = (self.chance_counts(units, unpacked(rows)) for rows in (first, chance))
-        return paired_bootstrap(*counts, self.of_chance_counts, seed=seed)
+        counts = [self.chance_counts(units, unpacked(rows)) for rows in (first, chance)]
+        return paired_bootstrap(counts[0], counts[1], self.of_chance_counts, seed=seed)
 
     def answers_of(self, rows: str) -> np.ndarray:
         """The codes that were predicted."""

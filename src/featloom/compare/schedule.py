@@ -37,6 +37,7 @@ _CHEAP = 0.05  # share of the time that is left, below which one far behind goes
 _SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
 _FEW = 80  # units; fewer tell nothing
 _SEARCH_SHARE = 0.3  # of the time that is left, for a search
+_SEARCH_SECONDS = (5, 10, 20, 40, 80, 120, 180, 320, 640)  # of which a search gets the most it can
 
 Rounds = Generator[Iterable[Candidate], list[float], None]
 
@@ -145,7 +146,7 @@ class FirstAnswers(RoundByRound):
     def _fault(self, standing: Standing, candidate: Candidate, words: str) -> None:
         # With fewer units, or with other settings, it may be no fault.
         first = candidate["units"] == standing.units and not standing.scores
-        if first or "limit" in words and candidate["settings"] == [standing.contender.default]:
+        if first or ("limit" in words and candidate["settings"] == [standing.contender.default]):
             standing.fault = words
             self.passed_over[standing.name] = words
 
@@ -252,9 +253,9 @@ class FirstAnswers(RoundByRound):
                 yield [self._trial(one, 0, settings)]
                 better = self._better_at_first(one, key, settings)
                 others = [fold for fold in done if fold != 0]
-                if better and others:
-                    if len(others) * self._cost(one, one.units) <= self._left():
-                        yield [self._trial(one, fold, [better]) for fold in others]
+                cost = len(others) * self._cost(one, one.units)
+                if better and others and cost <= self._left():
+                    yield [self._trial(one, fold, [better]) for fold in others]
 
     def _better_at_first(
         self, one: Standing, key: str, settings: Sequence[Setting]
@@ -285,9 +286,9 @@ class FirstAnswers(RoundByRound):
             settings = None
             if "seconds" in one.contender.axes:
                 # Half of it is for the search, the other half for the fits that follow.
-                able = [s for s in one.contender.axes["seconds"] if 2.5 * s <= room]
+                able = [float(s) for s in _SEARCH_SECONDS if 2.5 * s <= room]
                 if not able:
-                    self._pass_over(one, 2.5 * min(one.contender.axes["seconds"]))
+                    self._pass_over(one, 2.5 * _SEARCH_SECONDS[0] * self.workers)
                     continue
                 settings = [one.contender.default | {"seconds": max(able)}]
             yield [self._trial(one, 0, settings, limit=max(_LEAST_LIMIT, room))]
@@ -342,7 +343,7 @@ class FirstAnswers(RoundByRound):
     ) -> dict[str, Any]:
         settings = [one.contender.default] if settings is None else list(settings)
         units = one.units if units is None else units
-        candidate = {
+        candidate: dict[str, Any] = {
             "method": one.name, "fold": fold, "units": units, "settings": settings,
         }  # fmt: skip
         if self.seconds is not None:
@@ -370,9 +371,7 @@ class FirstAnswers(RoundByRound):
     def _ranked(self, standings: Sequence[Standing]) -> list[Standing]:
         """Those that have a score, best first; those who know nothing before all."""
         scored = [one for one in self._alive(standings) if one.best is not None]
-        return sorted(
-            scored, key=lambda one: (not self._is_blind(one), -one.mean(str(one.best)))
-        )
+        return sorted(scored, key=lambda one: (not self._is_blind(one), -one.mean(str(one.best))))
 
     def _in_sight(self, standings: Sequence[Standing]) -> list[Standing]:
         """Those that may still win, as far as the time is limited."""

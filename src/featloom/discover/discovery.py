@@ -277,7 +277,7 @@ class _Run:
 
     def told(self, fitted: Fitted | None, stopped: str) -> Discovery:
         why = "interrupted" if stopped == "interrupted" else "the time was over"
-        unfinished = {name: why for name in self.schedule.standings} | self.schedule.passed_over
+        unfinished = dict.fromkeys(self.schedule.standings, why) | self.schedule.passed_over
         found = judge(
             self.question, self.protocol, self.entries(), self.schedule, self.history,
             passed_over=unfinished, kept=fitted, seed=self.seed,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable, joined
-from featloom.compare.contenders import Question
 from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion, task_rows

@@ -114,9 +114,9 @@ def judge(
         chosen.outcome = {
             **chosen.outcome, "size": int(kept.size), "size_words": kept.size_words,
         }  # fmt: skip
-    value_of = comparable_means([one.scores for one in entries]) if entries else []
-    order = sorted(range(len(entries)), key=lambda place: -value_of[place])
-    entries = [entries[place] for place in order]
+    if entries:
+        order = (-comparable_means([one.scores for one in entries])).argsort(kind="stable")
+        entries = [entries[place] for place in order.tolist()]
     rows = [_row(question, protocol, one, seed) for one in entries]
     done = {one.name for one in entries}
     for row in rows:
@@ -269,8 +269,7 @@ def _against_chance(
     if not blind or not seeing:
         return [], {}
     tests = [
-        question.compare_with_chance(protocol.test, one.rows, blind[0].rows, seed)
-        for one in seeing
+        question.compare_with_chance(protocol.test, one.rows, blind[0].rows, seed) for one in seeing
     ]
     passed = beyond_chance(tests)
     adjusted = holm([test.p for test in tests]).tolist()

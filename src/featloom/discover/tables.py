@@ -302,7 +302,7 @@ class TableQuestion(Question):
         both = [_Predicted.of(rows) for rows in (first, second)]
         if self.judge_by == "F1":
             counts = [self._counts_of_f1(units, one) for one in both]
-            return paired_bootstrap(*counts, f1_of_counts, seed=seed)
+            return paired_bootstrap(counts[0], counts[1], f1_of_counts, seed=seed)
         if self.judge_by == "AUC":
             drawn = self._drawn_areas(units, both, seed)
             apart = drawn[:, 0] - drawn[:, 1]
@@ -323,8 +323,8 @@ class TableQuestion(Question):
     @staticmethod
     def _paired(sums: Sequence[np.ndarray], seed: int) -> Comparison:
         if len(sums[0]) >= _MANY:
-            return paired_means(*sums)
-        return paired_bootstrap(*sums, accuracy_of_counts, seed=seed)
+            return paired_means(sums[0], sums[1])
+        return paired_bootstrap(sums[0], sums[1], accuracy_of_counts, seed=seed)
 
     def answers_of(self, rows: str) -> np.ndarray:
         return _Predicted.of(rows).answers
@@ -356,8 +356,8 @@ class TableQuestion(Question):
             right, p = (answers == labels).astype(int), known.of_answer
             bins = calibration_bins(right, np.stack([1 - p, p], axis=1))
         found["calibration"] = [
-            {"n": one.n, "mean": one.probability, "share": one.share, "low": one.low, "high": one.high}
-            for one in bins
+            {"n": n, "mean": mean, "share": share, "low": low, "high": high}
+            for n, mean, share, low, high in bins
         ]
         codes = self.present
         place = np.full(len(self.classes), -1)
@@ -493,6 +493,7 @@ class FittedPipeline:
     ----------
     shares : of the classes among the rows it was fitted on, in the order of its classes.
     learned : how many rows these were.
+    classes : of the data, whose places are the codes of answers.
     calibration : the number by which its probabilities are calibrated; None: not yet.
     threshold : probability from which the positive class has the best F1; None: not known.
     """
@@ -502,6 +503,7 @@ class FittedPipeline:
     chosen: Setting
     shares: np.ndarray
     learned: int
+    classes: tuple[str, ...]
     calibration: float | None = None
     threshold: float | None = None
     ask: Callable[[Any], np.ndarray] | None = None
@@ -549,7 +551,8 @@ class FittedPipeline:
 
     def answers(self, data: Rows) -> np.ndarray:
         names, p = self.probabilities(data)
-        return p.argmax(axis=1)
+        code_of = {name: code for code, name in enumerate(self.classes)}
+        return np.array([code_of[name] for name in names], dtype=np.int32)[p.argmax(axis=1)]
 
     def findings(self) -> list[Finding]:
         return self.recipe.findings(self.model, _MOST_SHOWN)
@@ -579,7 +582,10 @@ def fit_each(
             model.steps[0] = (model.steps[0][0], step)
             model[-1].fit(seen, names)
         ask = None if asks is None else partial(asks, place)
-        yield FittedPipeline(recipe, model, setting, sizes / len(names), len(names), ask=ask)
+        yield FittedPipeline(
+            recipe, model, setting, sizes / len(names), len(names), tuple(map(str, data.classes)),
+            ask=ask,
+        )  # fmt: skip
 
 
 def best_step(counts: np.ndarray) -> tuple[float, float]:

@@ -123,7 +123,9 @@ class _Words:
         tested = [one for one in self.entries if one.tested and one.role != "chance"]
         start = "There is nothing to find here" if tried else "No method was compared"
         best = max(tested, key=lambda one: one.test, default=None)
-        near = "" if best is None else f" The best of them, {best.name}, has {self.value(best.test)}"
+        near = (
+            "" if best is None else f" The best of them, {best.name}, has {self.value(best.test)}"
+        )
         blind = [one for one in self.entries if one.role == "chance" and one.tested]
         if near and blind:
             near += f", and {blind[0].name} alone {self.value(blind[0].test)}"
@@ -132,9 +134,7 @@ class _Words:
             f"beyond chance, than one that looks at nothing.{near}{'.' if near else ''}"
         )
 
-    def reference_chosen(
-        self, reference: Entry, against: Mapping[str, Mapping[str, Any]]
-    ) -> str:
+    def reference_chosen(self, reference: Entry, against: Mapping[str, Mapping[str, Any]]) -> str:
         who = _the(reference)
         methods = {one.name for one in self.entries if one.role == "method"}
         gains = [
@@ -184,9 +184,7 @@ class _Words:
                 f"It leads {who} by {apart.lstrip('+')} there, which may be chance {doubt}, "
                 f"{sizes}{rows}."
             ), False
-        return (
-            f"That is about what {who} reaches: {apart} {doubt}, {sizes}{rows}."
-        ), False
+        return (f"That is about what {who} reaches: {apart} {doubt}, {sizes}{rows}."), False
 
     def asides(self, chosen: Entry) -> list[str]:
         """What is to be said of the other contenders."""
@@ -232,9 +230,7 @@ class _Words:
 
 def _number(one: Entry, other: Entry) -> str:
     """The size of the other, by its number alone where both are made of the same."""
-    (_, made_of), (number, other_made_of) = (
-        o.size_words.split(" ", 1) for o in (one, other)
-    )
+    (_, made_of), (number, other_made_of) = (o.size_words.split(" ", 1) for o in (one, other))
     return number if made_of == other_made_of else other.size_words
 
 

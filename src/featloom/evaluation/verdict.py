@@ -84,7 +84,7 @@ def comparable_means(scores: Sequence[Mapping[int, float]]) -> np.ndarray:
     means = []
     for one in scores:
         common = sorted(set(one) & set(leader))
-        if len(one) == most and set(one) == set(leader) or not common:
+        if (len(one) == most and set(one) == set(leader)) or not common:
             means.append(float(np.mean(list(one.values()))))
         else:
             apart = [one[fold] - leader[fold] for fold in common]
@@ -140,9 +140,7 @@ def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
     return Interval(value, value - reach, value + reach, n, 0)
 
 
-def paired_means(
-    first: np.ndarray, second: np.ndarray, *, confidence: float = 0.95
-) -> Comparison:
+def paired_means(first: np.ndarray, second: np.ndarray, *, confidence: float = 0.95) -> Comparison:
     """Compare two systems by a mean over the same units.
 
     Parameters
