@@ -8,7 +8,7 @@ CSV file, as a user would have one, and ``featloom discover`` is asked which let
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -41,12 +41,10 @@ def demo(
     target = f"sounded_{phoneme}"
     with options.run_folder(out) as run:
         assert run is not None
-        with progress("aligning letters and sounds", quiet=quiet) as line:
+        with progress("aligning letters and sounds", quiet=quiet):
             train, _, _ = letter_to_sound(seed=seed)
             question = letter_question(train, letter, phoneme)
             table = run.write(TABLE, as_csv(question, target))
-            line.say("compiling, which only the first use does")
-            compile_kernels(question, jobs)
         if not quiet and not json:
             typer.echo(f"is this {letter} sounded {phoneme}, given the letters around it?")
             options_given = f"--target {target} --groups {WORD} --positive yes --budget {budget}"
@@ -55,41 +53,6 @@ def demo(
             table, target=target, groups=WORD, positive="yes", budget=budget, out=out, seed=seed,
             jobs=jobs, quiet=quiet, json=json,
         )  # fmt: skip
-
-
-def compile_kernels(question: NominalTable, jobs: int) -> None:
-    """Let every contender learn from a few rows, so that the time to compare is spent on that."""
-    from joblib import Parallel, delayed
-
-    from featloom.discover.tables import TableQuestion
-    from featloom.search.workers import number_of_workers
-
-    few = question.take(first_rows(question.labels))
-    # Those with the most to compile first, side by side.
-    names = [one.name for one in TableQuestion(few).contenders()][::-1]
-    Parallel(n_jobs=min(2, number_of_workers(jobs)), batch_size=1)(
-        delayed(_learn_from)(few, name) for name in names
-    )
-
-
-def first_rows(labels: Any, most: int = 60) -> Any:
-    """Numbers of the first rows of each class.
-
-    >>> first_rows([0, 0, 1, 0], most=2).tolist()
-    [0, 1, 2]
-    """
-    import numpy as np
-
-    places = [np.flatnonzero(np.equal(labels, code))[:most] for code in np.unique(labels)]
-    return np.sort(np.concatenate(places))
-
-
-def _learn_from(few: NominalTable, name: str) -> None:
-    from featloom.discover.tables import TableQuestion
-
-    for one in TableQuestion(few).contenders():
-        if one.name == name:
-            one.fit(few, 0, 1).answers(few)
 
 
 def as_csv(question: NominalTable, target: str) -> str:

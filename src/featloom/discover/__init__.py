@@ -3,7 +3,7 @@
 ``discover`` takes a file, a table or a DataFrame, recognises what kind of data it is, and compares
 everything that applies to it (see :mod:`featloom.compare.contenders` for what that means,
 ``tables``, ``sequences``, ``treebanks`` and ``many_tasks`` for what takes part,
-``schedule`` for the order, ``verdict`` for the conclusions).
+``compare.schedule`` for the order, ``leaderboard`` for the conclusions).
 """
 
 from __future__ import annotations

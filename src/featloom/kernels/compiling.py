@@ -101,7 +101,7 @@ def compile_time() -> Iterator[CompileTime]:
 
 
 def is_compiled(what: str) -> bool:
-    """Whether :func:`set_compiled` was called for these kernels as they are now, on this machine."""
+    """Whether all that some work needs was noted as compiled, from the kernels as they are now."""
     path = _mark(what)
     return path is not None and path.exists()
 

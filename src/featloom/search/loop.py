@@ -14,7 +14,8 @@ the time that the journal has for each evaluation, so the journal itself says wh
 stopped, and a replay stops at the same place.  Evaluations under way in other processes at that
 moment are finished and written; a longer budget finds them there.  A hard budget does not wait
 for them: what they had not finished when the time was over is lost (in other processes these end
-with it; here an alarm ends the evaluation).  The journal notes after how many evaluations that was, so that a replay stops there too.
+with it; here an alarm ends the evaluation).  The journal notes after how many evaluations that
+was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
 kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
@@ -293,7 +294,7 @@ class _Search:
             if self.on_result is not None:
                 self.on_result(evaluation)
             self.show_progress()
-        # A strategy that plans with time is told it from the journal, so that a replay is led alike.
+        # A strategy that plans with time has it from the journal, so that a replay is led alike.
         if hasattr(self.strategy, "elapsed"):
             self.strategy.elapsed = evaluation.elapsed
         self.strategy.tell(candidate, evaluation.result)
