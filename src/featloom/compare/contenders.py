@@ -113,6 +113,8 @@ class Contender:
         fitted one may say in ``found`` with which setting the search need not be done again.
     cost : a first guess of its seconds beside the others', for the order in which they are tried.
     compiles : whether its first use compiles kernels, which is not to be timed.
+    costs_like : another contender, and how many times its cost this one's is about, for one that is
+        too slow to be tried unless it can be afforded; ("", 0): it is tried.
 
     Examples
     --------
@@ -129,6 +131,7 @@ class Contender:
     searches: bool = False
     cost: float = 1.0
     compiles: bool = True
+    costs_like: tuple[str, float] = ("", 0.0)
 
     @property
     def default(self) -> Setting:

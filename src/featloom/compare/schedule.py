@@ -30,8 +30,8 @@ _USABLE = 0.92  # share of the time that is planned with; the rest goes by betwe
 _FIRST = 0.4  # share of the time that one contender may take with all units, test and all
 _AFFORDED = 0.25  # and that one takes which cannot afford them all
 _TRY = 0.15  # share of the time that a first look may take
-_LEAST_LIMIT = 3.0  # seconds
-_SLACK = 4.0  # times its expected cost that a trial may take
+_LEAST_LIMIT, _LEAST_SHARE = 3.0, 0.1  # seconds, and share of the time, that a trial may take
+_SLACK = 5.0  # times its expected cost that a trial may take
 _BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
 _CHEAP = 0.05  # share of the time that is left, below which one far behind goes on all the same
 _SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
@@ -135,7 +135,7 @@ class FirstAnswers(RoundByRound):
         self._cpu += float(result["cpu_s"])
         self._wall += float(result["wall_s"]) - float(result.get("compiled_s", 0.0))
         if "fault" in result:
-            self._fault(standing, candidate, str(result["fault"]))
+            self._fault(standing, candidate, result)
         else:
             n = len(result["outcomes"])
             standing.costs.append((int(result["learned"]), float(result["cpu_s"]) / n))
@@ -143,12 +143,13 @@ class FirstAnswers(RoundByRound):
                 self._outcome(standing, candidate, outcome)
         super().tell(candidate, result)
 
-    def _fault(self, standing: Standing, candidate: Candidate, words: str) -> None:
-        # With fewer units, or with other settings, it may be no fault.
-        first = candidate["units"] == standing.units and not standing.scores
-        if first or ("limit" in words and candidate["settings"] == [standing.contender.default]):
-            standing.fault = words
-            self.passed_over[standing.name] = words
+    def _fault(self, standing: Standing, candidate: Candidate, result: Mapping) -> None:
+        # With more units, or with other settings, it may be no fault; too slow it is with more.
+        first = candidate["settings"] == [standing.contender.default] and not standing.scores
+        if first and (candidate["units"] == standing.units or result.get("over")):
+            standing.fault = str(result["fault"])
+        if standing.fault or candidate["fold"] == TEST:
+            self.passed_over[standing.name] = str(result["fault"])
 
     def _outcome(self, standing: Standing, candidate: Candidate, outcome: Mapping) -> None:
         if candidate["units"] != standing.units:
@@ -190,8 +191,9 @@ class FirstAnswers(RoundByRound):
         """Where there are many units, what each costs is seen on few."""
         if self._of_fold() <= 1.5 * self.small:
             return
-        if standings:
-            yield [self._trial(one, 0, units=self.small) for one in standings]
+        tried = [one for one in standings if self._cost(one, self.small) <= _TRY * self._left()]
+        if tried:
+            yield [self._trial(one, 0, units=self.small) for one in tried]
 
     def _first_answers(self, standings: Sequence[Standing]) -> Rounds:
         """Every default on one fold, the cheapest first, on all units that it can afford."""
@@ -352,10 +354,11 @@ class FirstAnswers(RoundByRound):
                 expected = len(settings) * self._cost(one, units, size)
                 limit = _SLACK * expected * self._slowness()
                 if not one.costs:
-                    limit = _TRY * self.seconds * (2 if one.contender.cost >= _SLOW else 1)
+                    limit = max(_TRY * self.seconds, 2 * expected)
             # The end's share of the time is not to be had.
             kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
-            limit = min(max(limit, _LEAST_LIMIT), max(0.5, self._wall_left() - kept))
+            least = max(_LEAST_LIMIT, _LEAST_SHARE * self.seconds)
+            limit = min(max(limit, least), max(0.5, self._wall_left() - kept))
             # In steps, for a limit is part of what a trial is known by.
             candidate["limit"] = float(2 ** (np.floor(2 * np.log2(limit)) / 2))
         return candidate
@@ -443,7 +446,9 @@ class FirstAnswers(RoundByRound):
 
     def _seconds(self, one: Standing, units: int) -> float:
         if not one.costs:
-            return 0.0
+            other, times = one.contender.costs_like
+            known = self.standings.get(other)
+            return times * self._seconds(known, units) if known else 0.0
         most, took = max(one.costs)
         least, before = min(one.costs)
         steepness = _GROWTH

@@ -48,7 +48,7 @@ class Trials:
         """What is made of a trial that took longer."""
         limit = float(candidate["limit"])
         said = f"it took longer than the {limit:g} s that it was given"
-        return _fault(said, limit, limit)
+        return _fault(said, limit, limit) | {"over": True}
 
     def _trial(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
         contender = self.contenders[candidate["method"]]

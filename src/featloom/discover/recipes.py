@@ -52,6 +52,7 @@ class Recipe:
     axes : what can be set, each with its values, the default first.
     feature_axes : those of them that the features depend on.
     made_of : what ``size`` counts.
+    searches, costs_like : see :class:`~featloom.compare.contenders.Contender`.
     calibrated_by : "temperature", by which scores are multiplied, or "smoothing", the share of the
         class shares that is mixed in; "" where probabilities are taken as they come.
     calibrate : (fitted pipeline, value) sets it.
@@ -70,6 +71,7 @@ class Recipe:
     cost: float = 1.0
     compiles: bool = True
     searches: bool = False
+    costs_like: tuple[str, float] = ("", 0.0)
     calibrated_by: str = ""
     calibrate: Callable[[Any, float], None] = lambda *_: None
     asked_together: Callable[..., Callable[[int, Any], np.ndarray]] | None = None
@@ -272,7 +274,7 @@ def _yardsticks(data: Rows, n_classes: int) -> list[tuple[Recipe, str]]:
     ebm = Recipe(
         "EBM", "yardstick", "an additive model of boosted curves and pairs from outside, for "
         "comparison; never chosen", additive, lambda model: model[-1].n_bins_,
-        made_of="bins of curves", cost=30.0,
+        made_of="bins of curves", cost=30.0, costs_like=("LightGBM", 80.0),
     )  # fmt: skip
     why_lightgbm = why_ebm = ""
     if n_classes > _MOST_BOOSTED:

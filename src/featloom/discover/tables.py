@@ -387,7 +387,7 @@ class TableQuestion(Question):
         return [
             Contender(
                 one.name, one.role, one.idea, partial(fit_each, one), one.axes,
-                one.searches, one.cost, one.compiles,
+                one.searches, one.cost, one.compiles, one.costs_like,
             )
             for one in self.recipes[0]
         ]  # fmt: skip
