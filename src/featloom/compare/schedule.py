@@ -25,6 +25,7 @@ from featloom.search.space import Candidate, json_text
 from featloom.search.strategies import Result, RoundByRound
 
 _GROWTH = 1.1  # power of the units by which time grows, before that is known
+_AT_ONCE, _GROWTH_AT_ONCE = 0.25, 0.75  # seconds, and the same for trials below them
 _STEEPEST = 2.0
 _USABLE = 0.92  # share of the time that is planned with; the rest goes by between trials
 _FIRST = 0.4  # share of the time that one contender may take with all units, test and all
@@ -451,7 +452,8 @@ class FirstAnswers(RoundByRound):
             return times * self._seconds(known, units) if known else 0.0
         most, took = max(one.costs)
         least, before = min(one.costs)
-        steepness = _GROWTH
+        # Of a trial that is over at once most is what any trial takes.
+        steepness = _GROWTH if took > _AT_ONCE else _GROWTH_AT_ONCE
         if most > 1.5 * least and before > 0.05:
             steepness = float(np.clip(np.log(took / before) / np.log(most / least), 0.8, _STEEPEST))
         return took * (units / most) ** steepness

@@ -33,6 +33,7 @@ FOLDS = 5
 VERSION = 2  # of what a trial computes
 _TO_WRITE = 2.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
+_WORTH_WORKERS = 20.0  # seconds
 _WARM_UP = 60  # units that kernels are compiled with
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
@@ -193,6 +194,8 @@ def compare_all(
     contenders = _contenders(question, only)
     threads, elsewhere = number_of_workers(jobs), current_cluster()
     workers = threads if elsewhere is None else elsewhere.n_workers
+    if elsewhere is None and seconds is not None and seconds < _WORTH_WORKERS:
+        workers = 1  # others would take a good part of the time to start
     compiled = _compiled_first(question, protocol, contenders, watch)
     begun += compiled
     for_trials = None if seconds is None else max(0.5 * seconds, seconds - _TO_WRITE)
