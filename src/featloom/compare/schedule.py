@@ -333,7 +333,9 @@ class FirstAnswers(RoundByRound):
                 continue
             cost = self._test_cost(one)
             left = self._left(reserve=False) - planned - self._last_cost()
-            if self.seconds is not None and not self._is_blind(one) and cost > left:
+            # Of one at least the figure on the test part is needed, and of chance.
+            needed = len(asked) <= len(blind)
+            if self.seconds is not None and not needed and cost > left:
                 self.passed_over.setdefault(one.name, "there was no time for the test part")
                 continue
             planned += cost
