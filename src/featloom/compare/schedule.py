@@ -472,7 +472,7 @@ class FirstAnswers(RoundByRound):
         return self._seconds(one, whole if units is None else min(units, whole))
 
     def _of_round(self, n: int, each: float) -> float:
-        """What a round of so many trials takes up, with the workers that have nothing to do in it."""
+        """What a round of trials takes up, with the workers that have nothing to do in it."""
         return -(-n // self.workers) * self.workers * each
 
     def _seconds(self, one: Standing, units: int) -> float:
