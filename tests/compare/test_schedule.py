@@ -291,9 +291,8 @@ def test_what_is_planned_fits_in_the_time_and_chance_is_always_tried(seconds, wo
     history = run(order, Trials(n_learn))
     assert sum(one.result["cpu_s"] for one in history) <= seconds * workers
     assert CHANCE in in_test_part(history)
-    without = set(EVERYTHING) - set(in_test_part(history))
-    if history[-1].elapsed < 0.9 * seconds:
-        assert without <= set(order.passed_over), "whoever was not tested has a reason"
+    without = set(SECONDS) - set(in_test_part(history))
+    assert without <= set(order.passed_over), "whoever was not tested has a reason"
 
 
 @given(seconds=TIMES, n_learn=UNITS)
