@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from featloom.kernels.compiling import compiled_so_far
 
@@ -56,7 +57,9 @@ def time_limit(seconds: float) -> Iterator[Limit]:
         return
     inside = True
 
-    def ring(number: int, frame: object) -> None:
+    def ring(number: int, frame: FrameType | None) -> None:
+        if callable(before) and 0 < left <= time.monotonic() - begun + 0.01:
+            before(number, frame)  # the one around it is over first
         compiled, is_compiling = compiled_so_far()
         used = time.monotonic() - begun - (compiled - compiled_before)
         # A compiler that is interrupted leaves halves behind; it is let finish.
@@ -68,7 +71,8 @@ def time_limit(seconds: float) -> Iterator[Limit]:
     begun = time.monotonic()
     before = signal.signal(signal.SIGALRM, ring)
     # It rings again: an exception may be lost, as in a destructor.
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)
+    first = min(seconds, left) if left > 0 else seconds
+    signal.setitimer(signal.ITIMER_REAL, max(first, 0.001), 1.0)
     try:
         yield limit
     finally:
