@@ -329,19 +329,28 @@ def _compiled_first(
 
     Workers find it compiled, so none of them does it again, and no trial is charged with it.
     """
-    if is_compiled(question.kind):
+    new = [
+        one
+        for one in contenders
+        if one.compiles and one.role != "yardstick" and not is_compiled(_kernels_of(question, one))
+    ]
+    if not new:
         return 0.0
     begun = monotonic()
     watch.say("compiling kernels, once on this machine")
     few = drawn(protocol.learn, _WARM_UP, protocol.seed)
     with compile_time() as compiled, catch_warnings():
         simplefilter("ignore")
-        for one in contenders:
-            if one.compiles and one.role != "yardstick":
-                warm_up(one, question, few, protocol.seed)
-    set_compiled(question.kind)
+        for one in new:
+            warm_up(one, question, few, protocol.seed)
+            set_compiled(_kernels_of(question, one))
     # What else was done here would have been done anyway, but not before the first trial.
     return monotonic() - begun if compiled.seconds > 0.5 else 0.0
+
+
+def _kernels_of(question: Question, one: Contender) -> str:
+    """What is noted as compiled: each contender by itself, for ``only`` may have asked for some."""
+    return f"{question.kind}-{one.name}".replace(" ", "-")
 
 
 def _contenders(question: Question, only: Sequence[str] | None) -> list[Contender]:
