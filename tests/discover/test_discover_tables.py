@@ -317,3 +317,12 @@ def test_one_is_fitted_anew_on_the_folds_it_was_judged_on_only(found):
         found.refitted("linear model", 5)
     with pytest.raises(InputError, match="'memory' was not judged; class shares, linear model"):
         found.refitted("memory")
+
+
+def test_of_two_classes_the_area_is_the_same_whichever_is_the_positive_one(frame):
+    areas = []
+    for positive in ("yes", "no"):
+        found = quickly(frame, target="escalated", positive=positive, only=["linear model"])
+        areas.append(found.entries["linear model"].outcome["details"]["auc"])
+    assert areas[0] == pytest.approx(areas[1])
+    assert areas[0] > 0.5
