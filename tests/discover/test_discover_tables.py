@@ -358,3 +358,40 @@ def test_a_row_without_a_group_is_named(frame):
     holes = frame.assign(document=["d1", None] * (len(frame) // 2))
     with pytest.raises(InputError, match="row 2 has no document"):
         ask(holes, "escalated", groups="document")
+
+
+def test_contenders_fitted_anew_are_those_that_were_judged(found):
+    """On the part that each was judged on they have its very figures."""
+    question, test = found.question, found.test_rows
+    for row in found.leaderboard:
+        if row["status"] != "finished":
+            continue
+        anew = found.refitted(row["name"], "test")
+        judged = question.judge(test, question.take(test), anew)
+        assert -judged.score == pytest.approx(row["test"], rel=1e-6)
+        assert anew.learned == row["learned"]
+
+
+def test_the_chosen_one_fitted_anew_is_the_model_that_is_handed_over(found, frame):
+    anew = found.refitted(found.chosen)
+    np.testing.assert_array_equal(
+        anew.model.predict_proba(frame[COLUMNS]), found.pipeline().predict_proba(frame[COLUMNS])
+    )
+
+
+def test_one_is_fitted_anew_on_the_folds_it_was_judged_on_only(found):
+    learned = [found.refitted("linear model", fold).learned for fold in range(5)]
+    assert learned == [len(known) for known, _ in found.folds]
+    with pytest.raises(InputError, match="was judged on the folds"):
+        found.refitted("linear model", 5)
+    with pytest.raises(InputError, match="'memory' was not judged; class shares, linear model"):
+        found.refitted("memory")
+
+
+def test_of_two_classes_the_area_is_the_same_whichever_is_the_positive_one(frame):
+    areas = []
+    for positive in ("yes", "no"):
+        found = quickly(frame, target="escalated", positive=positive, only=["linear model"])
+        areas.append(found.entries["linear model"].outcome["details"]["auc"])
+    assert areas[0] == pytest.approx(areas[1])
+    assert areas[0] > 0.5

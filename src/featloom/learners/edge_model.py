@@ -178,12 +178,16 @@ class EdgeModel:
         step = 0
         for epoch in range(how.epochs):
             order = random.permutation(len(sentences))
-            step, n_wrong = train_sentences(
-                order, self.weights, sums, step, self.templates.layout, sentences.starts,
-                candidates.starts, candidates.heads, sentences.counts, sentences.tags, *hashes,
-                sentences.heads, self.projective, self.single_root, how.margin,
-                how.most / max(len(self.templates), 1),
-            )  # fmt: skip
+            n_wrong = 0
+            # In pieces, between which the interpreter can be told to stop.
+            for first in range(0, len(order), _PIECE):
+                step, n_missed = train_sentences(
+                    order[first : first + _PIECE], self.weights, sums, step,
+                    self.templates.layout, sentences.starts, candidates.starts, candidates.heads,
+                    sentences.counts, sentences.tags, *hashes, sentences.heads, self.projective,
+                    self.single_root, how.margin, how.most / max(len(self.templates), 1),
+                )  # fmt: skip
+                n_wrong += n_missed
             if on_epoch is not None:
                 on_epoch(epoch + 1, n_wrong)
         if step:
