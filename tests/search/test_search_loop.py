@@ -259,3 +259,23 @@ def test_budgets_that_mean_nothing_are_refused(budget):
 def test_no_jobs_is_refused():
     with pytest.raises(InputError, match="jobs cannot be 0"):
         search(evaluate, Climb(SPACE), jobs=0)
+
+
+def test_time_never_goes_back_for_a_strategy_that_plans_with_it():
+    """What workers had finished before is told later, in the order asked."""
+
+    class Clocked(Climb):
+        elapsed = 0.0
+
+        def tell(self, candidate, result):
+            told.append(self.elapsed)
+            super().tell(candidate, result)
+
+    def last_comes_first(candidates):
+        for place, candidate in reversed(list(enumerate(candidates))):
+            yield place, evaluate(candidate), 0.0
+
+    told: list[float] = []
+    history = search(evaluate, Clocked(SPACE, climbs=1), map_batch=last_comes_first, jobs=4)
+    assert [one.elapsed for one in history] != sorted(one.elapsed for one in history)
+    assert told == sorted(told)

@@ -200,30 +200,49 @@ class FirstAnswers(RoundByRound):
         """Every default on one fold, the cheapest first, on all units that it can afford."""
         waiting = sorted(self._alive(standings), key=lambda one: self._cost(one, self._of_fold()))
         asked = []
+        left, last = self._left(), 0.0
         for one in waiting:
-            one.units = self._affordable(one)
+            one.units = self._affordable(one, left, last)
             # An outside model is measured as its users would run it, or not at all.
             handicapped = one.contender.role == "yardstick" and one.units is not None
-            cost = self._cost(one, None if handicapped else one.units)
-            if self.seconds is not None and (handicapped or cost > self._left(reserve=False)):
+            units = None if handicapped else one.units
+            cost, last_fit = self._with_test(one, units), max(last, self._last_fit(one, units))
+            if handicapped or (cost + last_fit > left and not self._is_blind(one)):
                 self._pass_over(one, cost)
             else:
+                left, last = left - cost, last_fit
                 asked.append(self._trial(one, 0))
         if asked:
             yield asked
 
-    def _affordable(self, one: Standing) -> int | None:
-        """Units of which a contender can afford a fold, the test part and a last fit."""
+    def _affordable(self, one: Standing, left: float, last: float) -> int | None:
+        """Units of which a contender can afford a fold, the test part and a last fit.
+
+        ``left`` is what is left when those before it have theirs, ``last`` the costliest last fit
+        of these.
+        """
         if self.seconds is None or not one.costs:
             return None
         room = self._left(reserve=False)
         needs = 1.0 + 2.0 * self.n_learn / self._of_fold()
-        if needs * self._seconds(one, self._of_fold()) <= _FIRST * room:
-            return None
+
+        def fits(units: int, share: float) -> bool:
+            both, last_fit = self._with_test(one, units), self._last_fit(one, units)
+            # They come one after the other, however many workers there are.
+            alone = self.workers * both + last_fit <= room
+            in_all = alone and both + max(last, last_fit) <= left
+            return in_all and needs * self._seconds(one, units) <= share * room
+
         units = self._of_fold()
-        while units > _FEW and needs * self._seconds(one, units) > _AFFORDED * room:
+        if fits(units, _FIRST):
+            return None
+        while units > _FEW and not fits(units, _AFFORDED):
             units //= 2
         return max(units, min(_FEW, self._of_fold()))
+
+    def _with_test(self, one: Standing, units: int | None) -> float:
+        """What a fold and the test part take."""
+        return self._cost(one, units) + self._cost(one, units, self.n_learn)
 
     def _other_folds(self, standings: Sequence[Standing]) -> Rounds:
         """The folds that the best setting was not judged on yet, contenders best first."""
@@ -233,7 +252,7 @@ class FirstAnswers(RoundByRound):
                 continue
             done = {fold for fold, _ in one.folds(key)}
             folds = [fold for fold in range(self.n_folds) if fold not in done]
-            cost = len(folds) * self._cost(one, one.units)
+            cost = self._of_round(len(folds), self._cost(one, one.units))
             if folds and (self._is_blind(one) or cost <= self._left()):
                 yield [self._trial(one, fold, [one.settings[key]]) for fold in folds]
 
@@ -247,16 +266,18 @@ class FirstAnswers(RoundByRound):
                 settings = one.contender.varied(one.settings[key], axis)
                 done = [fold for fold, _ in one.folds(key)]
                 cost = len(settings) * self._cost(one, one.units)
-                if not settings or cost > self._left():
+                left = self._left()
+                if not settings or self._of_round(1, cost) > left:
                     continue
-                all_folds = self._of_fold() < self.spared and len(done) * cost <= self._left()
+                all_folds = self._of_fold() < self.spared
+                all_folds = all_folds and self._of_round(len(done), cost) <= left
                 if all_folds and len(done) > 1:
                     yield [self._trial(one, fold, settings) for fold in done]
                     continue
                 yield [self._trial(one, 0, settings)]
                 better = self._better_at_first(one, key, settings)
                 others = [fold for fold in done if fold != 0]
-                cost = len(others) * self._cost(one, one.units)
+                cost = self._of_round(len(others), self._cost(one, one.units))
                 if better and others and cost <= self._left():
                     yield [self._trial(one, fold, [better]) for fold in others]
 
@@ -295,7 +316,7 @@ class FirstAnswers(RoundByRound):
                     continue
                 settings = [one.contender.default | {"seconds": max(able)}]
             yield [self._trial(one, 0, settings, limit=max(_LEAST_LIMIT, room))]
-            cost = (self.n_folds - 1) * self._cost(one, one.units)
+            cost = self._of_round(self.n_folds - 1, self._cost(one, one.units))
             if one.best and "seconds" not in one.contender.axes and cost <= 0.5 * self._left():
                 yield [self._trial(one, fold) for fold in range(1, self.n_folds)]
 
@@ -438,14 +459,21 @@ class FirstAnswers(RoundByRound):
             for one in self._ranked(list(self.standings.values()))
             if one.contender.role != "yardstick" and not self._is_blind(one)
         ]
-        if not ranked:
+        return self._last_fit(ranked[0], ranked[0].units) if ranked else 0.0
+
+    def _last_fit(self, one: Standing, units: int | None) -> float:
+        if one.contender.role == "yardstick":
             return 0.0
-        return self.workers * 1.3 * self._cost(ranked[0], ranked[0].units, self.n_learn)
+        return self.workers * 1.3 * self._cost(one, units, self.n_learn)
 
     def _cost(self, one: Standing, units: int | None, of: int | None = None) -> float:
         """What one setting is expected to take, learned from so many units, or from all."""
         whole = self._of_fold() if of is None else of
         return self._seconds(one, whole if units is None else min(units, whole))
+
+    def _of_round(self, n: int, each: float) -> float:
+        """What a round of trials takes up, with the workers that have nothing to do in it."""
+        return -(-n // self.workers) * self.workers * each
 
     def _seconds(self, one: Standing, units: int) -> float:
         if not one.costs:

@@ -35,6 +35,8 @@ class Entry:
     outcome : of its last trial: on the test part, if there is one.
     tested : whether that is of the test part.
     learned : units it learned from there.
+    units : how many it was judged to learn from; None: all of a part.
+    found : the setting by which what it searched for need not be searched for again.
     """
 
     contender: Contender
@@ -45,6 +47,8 @@ class Entry:
     tested: bool
     learned: int
     is_default: bool
+    units: int | None = None
+    found: Setting | None = None
 
     @property
     def name(self) -> str:
@@ -206,6 +210,8 @@ def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation])
                 name in tests,
                 learned,
                 standing.settings[key] == standing.contender.default,
+                standing.units,
+                standing.found if standing.contender.searches else None,
             )
         )
     return entries

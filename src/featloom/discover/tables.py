@@ -141,7 +141,10 @@ class TableQuestion(Question):
             p, details["calibration"] = self._cross_calibrated(fitted, labels, p)
         rows = _Predicted.judged(labels, p, self.positive, fitted.threshold)
         details |= self._means(labels, rows)
-        details["auc"] = auc(labels, self._two(p)) if self.positive is not None else auc(labels, p)
+        if self.positive is None:
+            details["auc"] = auc(labels, p)
+        else:
+            details["auc"] = auc((labels == self.positive).astype(int), self._two(p))
         if self.positive is not None:
             counts = _by_step(labels == self.positive, p[:, self.positive])
             details["steps"] = packed(counts.ravel())

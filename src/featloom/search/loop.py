@@ -295,8 +295,9 @@ class _Search:
                 self.on_result(evaluation)
             self.show_progress()
         # A strategy that plans with time has it from the journal, so that a replay is led alike.
+        # Of several workers' results one told later may have been there before.
         if hasattr(self.strategy, "elapsed"):
-            self.strategy.elapsed = evaluation.elapsed
+            self.strategy.elapsed = max(self.strategy.elapsed, evaluation.elapsed)
         self.strategy.tell(candidate, evaluation.result)
 
     def spent(self) -> bool:
