@@ -8,6 +8,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HEADER = "area,plan,escalated\n"
@@ -103,7 +104,9 @@ OPTIONS = {
     "--sample 0": "sample is 0; a share must lie in (0, 1]",
     "--sample 2": "sample is 2; a share must lie in (0, 1]",
     "--on-bad-row fix": "on_bad_row is 'fix'; it must be 'raise' or 'skip'",
-    "--only magic": "no contender 'magic'; there are always yes, naive Bayes, ",
+    "--judge-by luck": "judge_by is 'luck'; it can be log-loss, AUC, Brier score, accuracy, F1",
+    "--class-weight fair": "class_weight is 'fair'; it can be None or 'balanced'",
+    "--only magic": "no contender 'magic'; there are class shares, naive Bayes, ",
 }
 
 
@@ -163,7 +166,7 @@ def test_a_read_only_folder_is_named(featloom):
 def asked(featloom, path, target, *words, only="naive Bayes") -> dict:
     """The result of a small comparison."""
     answer = featloom(
-        "discover", path, "--target", target, "--only", only, "--budget", "60s", "--jobs", "2",
+        "discover", path, "--target", target, "--only", only, "--budget", "60s", "--jobs", "1",
         "--json", *words,
     )  # fmt: skip
     assert answer.code == 0, answer.err
@@ -188,12 +191,16 @@ def test_numbers_are_cut_into_ranges_on_demand(featloom, tmp_path):
 
 
 def test_a_class_of_two_rows_ends_nothing(featloom, tmp_path):
+    """Whatever part holds them, the folds of another hold none of them."""
     path = tmp_path / "rare.csv"
     path.write_text(HEADER + "login,free,no\nexport,team,no\n" * 40 + "export,free,yes\n" * 2)
     result = asked(featloom, path, "escalated")
-    assert result["chosen"] == "always yes"
-    why = {row["name"]: row["why"] for row in result["leaderboard"]}
-    assert why["naive Bayes"].startswith("y holds one class only, 'no'")
+    rows = {row["name"]: row for row in result["leaderboard"]}
+    for name in ("class shares", "naive Bayes"):
+        assert rows[name]["status"] == "finished"
+        assert all(np.isfinite(rows[name]["folds"]))
+    assert result["data"]["classes"] == {"no": 80, "yes": 2}
+    assert "1 class has fewer than 5 rows and can hardly be learned" in result["data"]["warnings"]
 
 
 def test_names_that_are_long_or_look_like_a_page_do_no_harm(featloom, tmp_path):
@@ -203,7 +210,7 @@ def test_names_that_are_long_or_look_like_a_page_do_no_harm(featloom, tmp_path):
     path.write_text(f"{long},{script},class\n{rows.replace('yes', '<b>yes</b>')}")
     answer = featloom(
         "discover", path, "--target", "class", "--only", "linear model", "--budget", "60s",
-        "--jobs", "2", "--out", out,
+        "--jobs", "2", "--judge-by", "F1", "--out", out,
     )  # fmt: skip
     assert answer.code == 0, answer.err
     page = (out / "report.html").read_text(encoding="utf-8")
