@@ -19,9 +19,11 @@ pty = pytest.importorskip("pty", reason="needs terminals")
 resource = pytest.importorskip("resource", reason="needs limits of processes")
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
+NOT_YET = ("partly", "unfinished")
 PATIENCE = 120  # seconds that a process may take to end; none takes as many
 QUICK = ("naive Bayes", "linear model")
 SOME = ("naive Bayes", "induction")
+JOINED = ("linear model", "tree templates")
 
 
 def typed(tickets, *words, only=QUICK, budget="60s"):
@@ -53,11 +55,8 @@ def start():
 
 
 def scores(leaderboard):
-    return [
-        [row[part] for part in ("name", "value", "interval", "folds", "test", "size", "setting")]
-        for row in leaderboard
-        if row["status"] == "finished"
-    ]
+    parts = ("name", "value", "interval", "folds", "test", "metrics", "size", "setting", "learned")
+    return [[row[part] for part in parts] for row in leaderboard if row["status"] == "finished"]
 
 
 def result_of(run):
@@ -80,7 +79,7 @@ def run(tmp_path_factory, ticket_rows) -> Run:
     data = folder / "tickets.csv"
     header = "area,plan,channel,language,escalated\n"
     data.write_text(header + "".join(",".join(row[1:]) + "\n" for row in ticket_rows))
-    words = typed(data, "--out", folder / "run", "--jobs", "1", only=("tree templates",))
+    words = typed(data, "--out", folder / "run", "--jobs", "1", only=JOINED)
     terminal, theirs = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *map(str, words)], stdout=subprocess.PIPE, stderr=theirs, text=True
@@ -119,6 +118,10 @@ def test_a_run_prints_a_leaderboard_and_a_verdict_and_leaves_result_model_and_pa
     ]
     assert (result["kind"], result["chosen"]) == ("discover", "tree templates")
     assert result["significant"] is True
+    assert (result["metric"], result["lower_is_better"]) == ("log-loss", True)
+    assert "log-loss, lower is better; AUC and accuracy on the test part" in lines
+    assert any(line.startswith("on the test part: log-loss .") for line in lines)
+    assert result["budget"]["first_answer"] > 0
     assert result["budget"]["stopped"] == "finished"
     assert result["files"] == ["model.featloom", "features.json", "interactions.vw"]
     assert all((folder / name).stat().st_size for name in [*result["files"], "report.html"])
@@ -131,7 +134,7 @@ def test_the_python_of_a_run_finds_what_the_run_found(run):
     result = result_of(folder)
     code = result["use"][1]["code"]
     assert f"discover({str(path)!r}, target='escalated')" in code
-    again = discover(path, "escalated", only=["tree templates"], budget=None, n_jobs=1)
+    again = discover(path, "escalated", only=JOINED, budget=None, n_jobs=1)
     assert json.loads(json.dumps(scores(again.leaderboard))) == scores(result["leaderboard"])
 
 
@@ -149,7 +152,7 @@ def test_the_model_of_a_run_answers_new_rows_and_says_why(featloom, run, tmp_pat
     assert "area=export & plan=enterprise" in answer.out
     judged = featloom("predict", folder, path, "--out", tmp_path / "answers.csv")
     assert "400 rows, predictions in" in judged.out + judged.err
-    found = discover(path, "escalated", only=["tree templates"], budget=None, n_jobs=1)
+    found = discover(path, "escalated", only=JOINED, budget=None, n_jobs=1)
     rows = read(path, target="escalated")
     lines = (tmp_path / "answers.csv").read_text().splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == found.pipeline().predict(rows).tolist()
@@ -159,6 +162,7 @@ def test_a_run_that_is_over_is_shown_again_by_resume(featloom, run):
     folder = run.folder
     before = result_of(folder)
     assert featloom("resume", folder, "--quiet").code == 0
+    # Times too: they are those of the journal.
     assert result_of(folder)["leaderboard"] == before["leaderboard"]
     assert result_of(folder)["command"] == before["command"]
 
@@ -166,11 +170,10 @@ def test_a_run_that_is_over_is_shown_again_by_resume(featloom, run):
 def test_a_run_can_be_given_more_time_and_other_cores(featloom, run):
     folder, path = run.folder, run.data
     before = result_of(folder)["leaderboard"]
-    words = typed(path, "--out", folder, "--jobs", "2", "--quiet", only=("tree templates",))
-    words[words.index("60s")] = "90s"
-    answer = featloom(*words)
+    words = ("--out", folder, "--jobs", "2", "--quiet")
+    answer = featloom(*typed(path, *words, only=JOINED, budget="90s"))
     assert (answer.code, answer.out) == (0, "")
-    assert result_of(folder)["leaderboard"] == before
+    assert scores(result_of(folder)["leaderboard"]) == scores(before)
 
 
 def wait_until_written(journal, size, process):
@@ -226,7 +229,7 @@ def test_a_run_that_is_told_to_end_leaves_what_was_finished(interrupted):
     out, _ = interrupted(signal.SIGTERM)
     stopped = result_of(out)
     assert stopped["budget"]["stopped"] == "interrupted"
-    why = {row["why"] for row in stopped["leaderboard"] if row["status"] == "unfinished"}
+    why = {row["why"] for row in stopped["leaderboard"] if row["status"] in NOT_YET}
     assert why == {"interrupted"}
 
 
@@ -256,7 +259,8 @@ def test_a_budget_too_small_for_anything_is_told(featloom, tickets):
 
 def test_scores_are_shown_while_they_come_on_a_terminal(run):
     assert "Ctrl-C keeps what is finished" in run.terminal
-    assert "trials" in run.terminal
+    assert "left · Ctrl-C" in " ".join(run.terminal.split())
+    assert "log-loss" in run.terminal
     assert "tree templates" in run.terminal
 
 

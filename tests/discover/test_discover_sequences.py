@@ -160,7 +160,7 @@ def test_counts_give_the_score_that_a_tagger_has_by_itself(question, parts):
     assert question.of_counts(counts.sum(axis=0)) == chunk_f1(*label_codes(gold, given))
     by_tokens = question.chance_counts(test, answers).sum(axis=0)
     assert question.of_chance_counts(by_tokens) == fitted.model.score(asked)
-    judged = question.judge(test, fitted)[1]
+    judged = question.judge(test, asked, fitted)
     assert judged.score == question.of_counts(counts.sum(axis=0))
     np.testing.assert_array_equal(question.answers_of(judged.rows), answers)
 

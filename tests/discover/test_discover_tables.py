@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.metrics import f1_score, make_scorer
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 
@@ -56,6 +57,10 @@ def found(frame) -> Discovery:
     return quickly(frame, target="escalated")
 
 
+def contender(question: TableQuestion, name: str):
+    return next(one for one in question.contenders() if one.name == name)
+
+
 def scores(found: Discovery) -> dict:
     return {
         row["name"]: (row["value"], row["folds"], row["test"], row["size"])
@@ -85,16 +90,16 @@ def test_the_model_is_a_plain_pipeline(found, frame):
 
 
 def test_scikit_learn_finds_in_the_same_folds_what_the_leaderboard_says(found, frame):
-    """The settings are those chosen on all rows, so the figures agree but for that."""
+    """Calibrated once for all folds, so the figures agree but for that."""
     model = pickle.loads(pickle.dumps(found.pipeline()))
     rows = frame.iloc[found.learn_rows]
     folds = cross_val_score(
-        model, rows[COLUMNS], rows.escalated, cv=found.folds,
-        scoring=make_scorer(f1_score, pos_label="yes"),
-    )  # fmt: skip
+        model, rows[COLUMNS], rows.escalated, cv=found.folds, scoring="neg_log_loss"
+    )
     row = next(row for row in found.leaderboard if row["chosen"])
-    assert found.result["metric"] == "F1 of yes"
-    assert row["interval"][0] <= folds.mean() <= row["interval"][1]
+    assert (found.result["metric"], found.result["lower_is_better"]) == ("log-loss", True)
+    assert row["value"] == pytest.approx(np.mean(row["folds"]))
+    assert row["interval"][0] <= -folds.mean() <= row["interval"][1]
 
 
 def test_the_parts_are_all_rows_and_share_none(found, frame):
@@ -108,14 +113,24 @@ def test_the_parts_are_all_rows_and_share_none(found, frame):
 
 
 def test_the_score_on_the_test_part_is_that_of_a_model_that_never_saw_it(found, frame):
-    learn, test = frame.iloc[found.learn_rows], frame.iloc[found.test_rows]
+    test = frame.iloc[found.test_rows]
     row = next(row for row in found.leaderboard if row["name"] == "linear model")
     question = TableQuestion(table_from_frame(frame[COLUMNS], frame.escalated, target="escalated"))
-    (linear,) = [one for one in question.contenders() if one.name == "linear model"]
-    fitted = linear.fit(question.take(found.learn_rows), 0, 1)
-    answers = fitted.model.predict(test[COLUMNS])
-    assert len(learn) == row["learned"]
-    assert f1_score(test.escalated, answers, pos_label="yes") == pytest.approx(row["test"])
+    linear = contender(question, "linear model")
+    setting = {"C": float(row["setting"].removeprefix("C "))}
+    details = []
+    for learned, judged in found.folds:
+        units, asked = found.learn_rows[learned], found.learn_rows[judged]
+        fitted = linear.fit(question.take(units), setting, 0, 1)
+        details.append(question.judge(asked, question.take(asked), fitted).details)
+    fitted = linear.fit(question.take(found.learn_rows), setting, 0, 1)
+    model = question.calibrated(fitted, details).model
+    assert row["learned"] == len(found.learn_rows)
+    p = model.predict_proba(test[COLUMNS])
+    assert log_loss(test.escalated, p, labels=model.classes_) == pytest.approx(row["test"])
+    assert (model.predict(test[COLUMNS]) == test.escalated).mean() == pytest.approx(
+        row["metrics"]["accuracy"]
+    )
 
 
 def test_the_features_are_those_of_the_pipeline_by_name(found, frame):
@@ -161,17 +176,57 @@ def test_what_was_finished_in_a_folder_is_not_done_again(simple, frame, tmp_path
     watch = Watch(on_trial=told.append)
     second = quickly(frame, target="escalated", only=NAIVE, folder=tmp_path, watch=watch)
     assert scores(first) == scores(second) == scores(simple)
-    assert [row.get("fit_s") for row in first.leaderboard] == [
-        row.get("fit_s") for row in second.leaderboard
-    ]
-    assert len(told) == 2 * 6
+    # Times too: they are those of the journal.
+    assert first.leaderboard == second.leaderboard
+    # Chance on five folds, naive Bayes on each with its default and then its three other settings,
+    # and both on the test part.
+    assert len(told) == first.result["evaluations"] == 5 + 2 * 5 + 2
+
+
+def test_the_default_settings_come_first_then_folds_tuning_and_the_test_part(frame):
+    told: list = []
+    watch = Watch(on_trial=told.append)
+    only = ["naive Bayes", "linear model"]
+    quickly(frame, target="escalated", only=only, watch=watch)
+    seen = [(one.candidate["method"], one.candidate["fold"]) for one in told]
+    settings = [len(one.candidate["settings"]) for one in told]
+    assert {name for name, _ in seen[:3]} == {"class shares", *only}
+    assert {fold for _, fold in seen[:3]} == {0}
+    tested = [place for place, (_, fold) in enumerate(seen) if fold == "test"]
+    assert tested == list(range(len(seen) - 3, len(seen)))
+    tuned = [place for place, n in enumerate(settings) if n > 1]
+    assert min(tuned) == 3 + 3 * 4  # every default has been on every fold
+    assert [settings[place] for place in tuned] in ([5] * 5 + [3] * 5, [3] * 5 + [5] * 5)
+
+
+def children() -> set[str]:
+    """Numbers of the processes that this one has started and that are still there."""
+    files = Path("/proc/self/task").glob("*/children")
+    return {number for file in files for number in file.read_text().split()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_one_job_starts_no_process(frame):
+    """Workers stay for a while after a search, so those of this one would be seen."""
+    before = children()
+    found = discover(frame, "escalated", only=NAIVE, budget="60s", n_jobs=1)
+    assert found.chosen == "naive Bayes"
+    assert children() <= before
 
 
 def test_words_for_a_notebook(found):
-    assert repr(found).startswith("Discovery: Tree templates add")
+    assert repr(found).startswith("Discovery: Tree templates reach a log-loss of .")
+    assert "linear model" in repr(found)
     html = found._repr_html_()
     assert html.count("<tr>") == 4
     assert "tree templates" in html
+
+
+def test_a_gain_is_told_with_its_size_and_doubt(found):
+    """Which tickets are escalated is told by two columns together, and by neither alone."""
+    assert found.significant
+    assert "It is better than the linear model: +." in found.verdict
+    assert "(class shares alone: ." in found.verdict
 
 
 NAMES = [
@@ -186,8 +241,8 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_columns_of_a_frame_are_found_by_name(name, frame):
     question = TableQuestion(table_from_frame(frame[COLUMNS], frame.escalated))
-    (contender,) = [one for one in question.contenders() if one.name == name]
-    model = contender.fit(question.take(np.arange(160)), 0, 1).model
+    one = contender(question, name)
+    model = one.fit(question.take(np.arange(160)), one.default, 0, 1).model
     answers = model.predict(frame[COLUMNS]).tolist()
     assert model.predict(frame[["escalated", "plan", "channel", "area"]]).tolist() == answers
     assert model.predict(pl.from_pandas(frame)).tolist() == answers
@@ -200,12 +255,13 @@ def test_columns_of_a_frame_are_found_by_name(name, frame):
 def test_a_saved_model_answers_as_the_pipeline(name, frame, tmp_path):
     table = table_from_frame(frame[COLUMNS], frame.escalated, target="escalated")
     question = TableQuestion(table)
-    (contender,) = [one for one in question.contenders() if one.name == name]
-    fitted = contender.fit(question.take(np.arange(160)), 0, 1)
+    one = contender(question, name)
+    fitted = one.fit(question.take(np.arange(160)), one.default, 0, 1)
     assert fitted.save(tmp_path)[0] == "model.featloom"
     rows = table.take(np.arange(160, 240))
     predictor = load_predictor(tmp_path / "model.featloom")
     assert predictor.predict(rows).tolist() == fitted.model.predict(rows).tolist()
+    np.testing.assert_allclose(predictor.shares(rows), fitted.model.predict_proba(rows), atol=1e-6)
     why = predictor.explain(rows.take(np.arange(1)))[0]
     assert why.part["answer"] == predictor.predict(rows)[0]
     assert fitted.findings()[0].rows
@@ -246,9 +302,13 @@ def test_an_answer_that_looks_at_nothing_has_no_features(frame, tmp_path):
     by_lot = frame.assign(escalated=draw.choice(["yes", "no"], len(frame)))
     found = quickly(by_lot, target="escalated", only=["selection"])
     assert found.verdict.startswith("There is nothing to find here")
-    assert found.chosen == f"always {found.result['metric'].removeprefix('F1 of ')}"
+    assert not found.significant
+    assert found.chosen == "class shares"
     assert found.features == []
     assert found.save(tmp_path) == []
+    shares = found.pipeline().predict_proba(frame[COLUMNS])
+    by_hand = [(by_lot.escalated == name).mean() for name in found.pipeline().classes_]
+    np.testing.assert_allclose(shares, [by_hand] * len(frame))
 
 
 def test_tasks_in_one_table_are_compared_task_by_task(frame, tmp_path):
@@ -277,6 +337,15 @@ def test_tasks_in_one_table_are_compared_task_by_task(frame, tmp_path):
         ({"target": "escalated", "sample": 0}, "sample is 0; a share must lie in"),
         ({"target": "escalated", "sample": 0.5}, "a sample is drawn while a file is read"),
         ({"target": "escalated", "bins": 2}, "and ranges are made of numbers"),
+        (
+            {"target": "escalated", "judge_by": "luck"},
+            "judge_by is 'luck'; it can be log-loss, AUC, Brier score, accuracy, F1",
+        ),
+        (
+            {"target": "escalated", "class_weight": "fair"},
+            "class_weight is 'fair'; it can be None or 'balanced'",
+        ),
+        ({"target": "area", "judge_by": "AUC"}, "AUC is of one class; name it by --positive"),
     ],
 )
 def test_what_cannot_be_asked_of_a_frame_is_refused(frame, options, words):
@@ -289,3 +358,40 @@ def test_a_row_without_a_group_is_named(frame):
     holes = frame.assign(document=["d1", None] * (len(frame) // 2))
     with pytest.raises(InputError, match="row 2 has no document"):
         ask(holes, "escalated", groups="document")
+
+
+def test_contenders_fitted_anew_are_those_that_were_judged(found):
+    """On the part that each was judged on they have its very figures."""
+    question, test = found.question, found.test_rows
+    for row in found.leaderboard:
+        if row["status"] != "finished":
+            continue
+        anew = found.refitted(row["name"], "test")
+        judged = question.judge(test, question.take(test), anew)
+        assert -judged.score == pytest.approx(row["test"], rel=1e-6)
+        assert anew.learned == row["learned"]
+
+
+def test_the_chosen_one_fitted_anew_is_the_model_that_is_handed_over(found, frame):
+    anew = found.refitted(found.chosen)
+    np.testing.assert_array_equal(
+        anew.model.predict_proba(frame[COLUMNS]), found.pipeline().predict_proba(frame[COLUMNS])
+    )
+
+
+def test_one_is_fitted_anew_on_the_folds_it_was_judged_on_only(found):
+    learned = [found.refitted("linear model", fold).learned for fold in range(5)]
+    assert learned == [len(known) for known, _ in found.folds]
+    with pytest.raises(InputError, match="was judged on the folds"):
+        found.refitted("linear model", 5)
+    with pytest.raises(InputError, match="'memory' was not judged; class shares, linear model"):
+        found.refitted("memory")
+
+
+def test_of_two_classes_the_area_is_the_same_whichever_is_the_positive_one(frame):
+    areas = []
+    for positive in ("yes", "no"):
+        found = quickly(frame, target="escalated", positive=positive, only=["linear model"])
+        areas.append(found.entries["linear model"].outcome["details"]["auc"])
+    assert areas[0] == pytest.approx(areas[1])
+    assert areas[0] > 0.5

@@ -87,7 +87,7 @@ def test_a_saved_model_answers_as_the_one_that_was_compared(name, question, part
     assert isinstance(fitted.setting, str)
     score = question.of_counts(question.counts(test, answers).sum(axis=0))
     assert (score < 0.65) == (name == "most frequent class of the task")
-    assert question.judge(test, fitted)[1].score == score
+    assert question.judge(test, asked, fitted).score == score
 
 
 def test_the_strength_of_one_model_for_all_tasks_is_set_from_outside(question, parts):

@@ -95,7 +95,7 @@ def test_counts_give_the_score_that_a_parser_has_by_itself(question):
     counts = question.counts(TEST, fitted.answers(asked))
     assert counts.shape == (20, 2)
     assert question.of_counts(counts.sum(axis=0)) == fitted.model.score(asked)
-    assert question.judge(TEST, fitted)[1].score == fitted.model.score(asked)
+    assert question.judge(TEST, asked, fitted).score == fitted.model.score(asked)
     assert fitted.model.relations_
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from twins import holds
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.features import expand
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.plan import FeaturePlan
@@ -70,3 +72,19 @@ def test_what_is_not_a_plan_is_refused_in_one_line(text):
     with pytest.raises(InputError, match="plan") as caught:
         FeaturePlan.from_json(text)
     assert "\n" not in str(caught.value)
+
+
+def test_rows_looked_through_in_several_calls_hold_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix(rng.random((300, 12)) < 0.4, dtype=np.int8)
+    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
+    parts = padded([[j] for j in range(12)] + [[i, j] for j in range(12) for i in range(j)])
+    trie = ConjunctionTrie(parts, n_features=12, supports=X.getnnz(axis=0))
+    at_once = trie.rows(indptr, indices)
+    for room in (1, 50, 100_000):
+        monkeypatch.setattr(expand, "_AT_ONCE", room)
+        for known, again in zip(at_once, trie.rows(indptr, indices), strict=True):
+            assert again.dtype == known.dtype
+            np.testing.assert_array_equal(again, known)
+    none = trie.rows(indptr[:1], indices[:0])
+    assert [len(array) for array in none] == [1, 0]

@@ -9,6 +9,7 @@ import pytest
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.learners import tree as tree_module
 from featloom.learners.tree import grow_tree, prune_by_error, prune_by_gain
 
 # c before e or i is soft, unless the word is foreign; the last column tells nothing.
@@ -258,3 +259,16 @@ def test_pruned_trees_are_as_large_and_as_good_as_those_of_j48(
     tree = prune_by_error(grow_tree(table, min_rows=min_rows), confidence)
     assert tree.n_internal == internal
     assert (tree.predict(table.codes) != table.labels).sum() == errors
+
+
+def test_a_tree_that_grows_in_many_calls_is_the_same(monkeypatch):
+    draw = np.random.default_rng(3)
+    codes = draw.integers(0, 6, size=(2000, 8))
+    columns = {f"c{j}": [f"v{v}" for v in codes[:, j]] for j in range(8)}
+    table = NominalTable.from_columns(columns, labels=[str(v) for v in codes[:, :3].sum(axis=1)])
+    at_once = grow_tree(table)
+    monkeypatch.setattr(tree_module, "_COUNTED_AT_ONCE", 1)
+    node_by_node = grow_tree(table)
+    assert at_once.n_internal > 20
+    for name in ("column", "parent", "value", "first_child", "rows", "majority", "errors", "gain"):
+        np.testing.assert_array_equal(getattr(node_by_node, name), getattr(at_once, name))

@@ -235,3 +235,22 @@ def test_data_that_cannot_be_used_is_refused_in_one_line(X, y, words):
 def test_a_notebook_shows_the_conjunctions_of_a_fitted_inducer(letters):
     assert "letter=c &amp; next=e" in ConjunctionInducer().fit(letters)._repr_html_()
     assert "ConjunctionInducer" in ConjunctionInducer()._repr_html_()
+
+
+def test_of_a_very_wide_matrix_the_best_features_alone_are_joined():
+    """Rows of 500 features; the best of them are still found, and pairs stay below a billion."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, size=(9000, 500), dtype=np.int8)
+    y = bits[:, 7] & bits[:, 300]
+    X = sparse.csr_matrix(np.hstack([bits, 1 - bits]))
+    names = [f"c{j % 500}={1 - j // 500}" for j in range(1000)]
+    groups = [f"c{j % 500}" for j in range(1000)]
+    inducer = ConjunctionInducer(score="mi", final_keep=5, feature_groups=groups).fit(X, y)
+    left = inducer.dropped_["features that score too low for so many pairs (not conjoined)"]
+    assert 0 < left < 1000
+    in_a_row = (1000 - left) / 2
+    assert 9000 * in_a_row**2 / 2 < 1.1e9
+    best = inducer.get_feature_names_out(names)[1000:]
+    assert {"c7=1 & c300=1", "c300=1 & c7=1"} & set(best)
+    narrow = ConjunctionInducer(score="mi", final_keep=5).fit(X[:, :100], y)
+    assert not any("so many pairs" in reason for reason in narrow.dropped_)

@@ -15,7 +15,7 @@ from featloom.data.blocks_parquet import read_blocks
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import read_table
 from featloom.errors import InputError
-from featloom.methods.induction import ConjunctionInducer
+from featloom.methods.induction import ConjunctionInducer, procedure
 
 N_ROWS = 900
 SETTINGS = {
@@ -119,3 +119,19 @@ def test_blocks_carry_their_classes(tickets):
     blocks = read_blocks(tickets / "parts", target="y")
     with pytest.raises(InputError, match="blocks carry their classes"):
         ConjunctionInducer().fit(blocks, ["no"] * N_ROWS)
+
+
+def test_of_very_wide_rows_the_same_features_are_joined_in_blocks_and_in_memory(
+    tickets, monkeypatch
+):
+    monkeypatch.setattr(procedure, "_WIDE", 1)
+    monkeypatch.setattr(procedure, "_MOST_STEPS", 1000)
+    table = read_table(tickets / "whole.parquet", target="y")
+    blocks = read_blocks(tickets / "parts", target="y")
+    for score in ("mi", "residual"):
+        whole = ConjunctionInducer(score=score).fit(table)
+        assert whole.dropped_["features that score too low for so many pairs (not conjoined)"] > 0
+        assert len(whole.conjunctions_) > 0
+        in_blocks = ConjunctionInducer(score=score).fit(blocks)
+        assert {str(f) for f in in_blocks.conjunctions_} == {str(f) for f in whole.conjunctions_}
+        assert in_blocks.dropped_ == whole.dropped_

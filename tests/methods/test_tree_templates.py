@@ -435,3 +435,40 @@ def test_prepositional_phrases_are_attached_better_with_templates(data_folder):
         right[length] = model.fit(*train).score(*held_out)
     assert right[1] < 0.825
     assert right[3] > 0.835
+
+
+def wide(n=600, n_columns=300, seed=0):
+    """Many columns of 0 and 1, of which four matter."""
+    bits = np.random.default_rng(seed).integers(0, 2, size=(n, n_columns))
+    y = (bits[:, 7] & bits[:, 250]) | (bits[:, 100] & bits[:, 30])
+    return bits.astype(str).astype(object), y
+
+
+def test_of_a_wide_table_the_columns_are_looked_at_that_tell_most_by_themselves():
+    rows, y = wide()
+    templates = TreeTemplates(most_columns=20).fit(rows, y)
+    looked_at = set().union(*sets_of(templates.templates_))
+    assert len(looked_at) == 20
+    assert {"x7", "x250", "x100", "x30"} <= looked_at
+    assert {"x7", "x250"} in sets_of(templates.templates_)
+    assert templates.transform(rows).getnnz(axis=1).max() <= 1000 + 20
+    bagged = TreeTemplates(most_columns=20, n_trees=3, random_state=0).fit(rows, y)
+    assert set().union(*sets_of(bagged.templates_)) <= looked_at
+
+
+def test_a_table_that_is_not_wide_has_all_its_columns_looked_at():
+    rows, y = wide(n_columns=251)
+    every = TreeTemplates(most_columns=None).fit(rows, y)
+    enough = TreeTemplates(most_columns=251).fit(rows, y)
+    assert enough.grown_ == every.grown_
+    assert enough.templates_ == every.templates_
+    assert len(TreeTemplates().fit(rows, y).templates_) < len(every.templates_)
+
+
+def test_a_wide_search_looks_at_few_columns_in_every_fold():
+    rows, y = wide()
+    search = TreeTemplatesCV(
+        templates=TreeTemplates(most_columns=10), max_lengths=(1, 2), mosts=(None,), cv=2
+    ).fit(rows, y)
+    assert search.best_params_["max_length"] == 2
+    assert max(row["features"] for row in search.cv_results_) < 200

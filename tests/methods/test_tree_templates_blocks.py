@@ -63,6 +63,8 @@ def assert_same(one: TreeTemplates, other: TreeTemplates, table) -> None:
         {"preset": "chapter", "prune": "gain"},
         {"n_trees": 3, "random_state": 4},
         {"hashed": 8},
+        {"most_columns": 2},
+        {"most_columns": 2, "n_trees": 2, "columns_per_tree": 1},
     ],
 )
 def test_blocks_and_memory_grow_the_same_templates(letters, how):

@@ -136,7 +136,9 @@ def load_any(
         )
     if task is not None or is_archive(data):
         return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
-    return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True)
+    return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True,
+        keep_unlabelled=on_bad_row == "raise",
+    )  # fmt: skip
 
 
 def live_table(

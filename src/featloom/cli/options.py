@@ -68,10 +68,12 @@ def load(
     groups: str | None = None,
     on_bad_row: str = "raise",
     trees: bool = False,
+    keep_unlabelled: bool = False,
 ) -> NominalTable | FeatureMatrix:
     """Read what DATA names: a file, a folder, or one of the named corpora.
 
-    A corpus must have classes; with ``trees``, heads of words will do.
+    A corpus must have classes; with ``trees``, heads of words will do.  Rows of a table without a
+    label are refused unless they are to be kept.
     """
     from featloom.data.corpora import names_corpus
     from featloom.errors import ReadError
@@ -88,7 +90,7 @@ def load(
         raise ReadError(message, file=name)
     from featloom.data.readers import read
 
-    return read(data, **given)
+    return read(data, keep_unlabelled=keep_unlabelled, **given)
 
 
 def _load_corpus(name: str, given: dict[str, str], trees: bool) -> NominalTable | FeatureMatrix:

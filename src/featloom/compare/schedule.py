@@ -177,6 +177,8 @@ class FirstAnswers(RoundByRound):
         yield from self._first_looks(quick)
         yield from self._first_answers(quick)
         yield from self._other_folds(self._in_sight(quick))
+        if self.seconds is not None:
+            yield from self._tested(self._leaders(inside))
         yield from self._tuned(self._in_sight(inside))
         yield from self._other_folds(self._alive(quick))
         yield from self._tuned(outside)
@@ -320,12 +322,20 @@ class FirstAnswers(RoundByRound):
             if one.best and "seconds" not in one.contender.axes and cost <= 0.5 * self._left():
                 yield [self._trial(one, fold) for fold in range(1, self.n_folds)]
 
-    def _tested(self) -> Rounds:
+    def _leaders(self, standings: Sequence[Standing]) -> list[Standing]:
+        """Those without whose figures on the test part nothing can be said: a few, and early."""
+        ranked = self._ranked(standings)
+        blind = [one for one in ranked if self._is_blind(one)]
+        baselines = [one for one in ranked if one.contender.role == "baseline"]
+        others = [one for one in ranked if one not in blind]
+        return list({one.name: one for one in [*blind, *others[:1], *baselines[:1]]}.values())
+
+    def _tested(self, standings: Sequence[Standing] | None = None) -> Rounds:
         """The test part, with the best setting of each: the leaders first."""
-        alive = self._alive(list(self.standings.values()))
+        alive = self._alive(list(self.standings.values()) if standings is None else standings)
         blind = [one for one in alive if self._is_blind(one)]
         order = blind + [one for one in self._ranked(alive) if one not in blind]
-        asked = []
+        asked: list[dict[str, Any]] = []
         planned = 0.0
         for one in order:
             key = one.best

@@ -31,7 +31,7 @@ from featloom.search.workers import number_of_workers
 
 FOLDS = 5
 VERSION = 2  # of what a trial computes
-_TO_WRITE = 2.5  # seconds that are kept for writing the result and the page
+_TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
 _WORTH_WORKERS = 20.0  # seconds
 _WARM_UP = 60  # units that kernels are compiled with
@@ -50,6 +50,7 @@ class Discovery:
     features : what the chosen model looks at, by name.
     folds : (learned, judged) row numbers of the cross-validation, over ``learn_rows``.
     learn_rows, test_rows : rows (or sentences) of the data.
+    entries : by name, the contenders that were judged, with what they were when one was chosen.
     result : all of it, as ``result.json`` has it.
     """
 
@@ -60,8 +61,10 @@ class Discovery:
         found: Found,
         fitted: Fitted | None,
         parts: dict[str, Any],
+        entries: Sequence[Entry] = (),
     ):
         self.question, self.found, self.fitted = question, found, fitted
+        self.entries = {one.name: one for one in entries}
         self.result = parts
         self.protocol = protocol
         self.learn_rows, self.test_rows = protocol.learn, protocol.test
@@ -108,6 +111,39 @@ class Discovery:
         if self.fitted is None:
             raise InputError("nothing was finished, so there is no model")
         return self.fitted.model
+
+    def refitted(self, name: str, part: int | str | None = None, *, n_jobs: int = 1) -> Fitted:
+        """A contender with the setting that did best, fitted anew and calibrated as it was judged.
+
+        Parameters
+        ----------
+        name : as the leaderboard has it.
+        part : None: fitted on all the data, as the model that is handed over; "test": on the units
+            of the others, as the model that the test part's figure speaks of; a number: on the
+            units of all folds but that one, and calibrated on that one alone.
+        n_jobs : threads, 1 by default; they change the time and nothing else.
+
+        Examples
+        --------
+        >>> from featloom import NominalTable, discover
+        >>> rows = [[a, b] for a in "ckgs" for b in "aeiou"] * 8
+        >>> columns = dict(zip(["letter", "next"], zip(*rows)))
+        >>> sounds = ["S" if b in "ei" else "K" for a, b in rows]
+        >>> table = NominalTable.from_columns(columns, labels=sounds)
+        >>> found = discover(table, only=["linear model"], budget=None, n_jobs=1, verbose=False)
+        >>> found.refitted("linear model", "test").learned
+        128
+        """
+        if name not in self.entries:
+            raise InputError(f"{name!r} was not judged; {', '.join(self.entries)} were")
+        entry = self.entries[name]
+        if part is None:
+            return _fitted_on_all(self.question, self.protocol, entry, n_jobs)
+        folds = [*entry.scores] if part == TEST else [part]
+        if not set(folds) <= set(entry.scores):
+            raise InputError(f"{name!r} was judged on the folds {[*entry.scores]}, not on {part!r}")
+        units = self.protocol.parts(part, entry.units)[0]
+        return _fitted(self.question, entry, units, folds, self.protocol.seed, n_jobs)
 
     def save(self, folder: str | Path) -> list[str]:
         """Write the model, its features and what other programs can read; names of the files."""
@@ -262,25 +298,18 @@ class _Run:
 
     def last_fit(self, entry: Entry, threads: int) -> Fitted:
         """The chosen contender with its setting, fitted on all the data that it has time for."""
-        units = np.arange(len(self.question))
-        standing = self.schedule.standings[entry.name]
-        if standing.units is not None:
-            # It learns from no larger a share than it was judged with.
-            most = standing.units * len(units) // max(len(self.protocol.learn), 1)
-            units = drawn(units, most, self.seed)
+        units = _units_of_all(self.question, self.protocol, entry)
+        if len(units) < len(self.question):
             self.warnings.append(
                 f"the model that is kept learned from {len(units):,} of {len(self.question):,} "
                 f"{self.question.unit}, for want of time"
             )
-        setting = entry.setting
-        if entry.contender.searches and standing.found is not None:
-            setting = standing.found
-        fitted = entry.contender.fit(self.question.take(units), setting, self.seed, threads)
-        return self.question.calibrated(fitted, [one for one in entry.details.values() if one])
+        return _fitted_on_all(self.question, self.protocol, entry, threads)
 
     def told(self, fitted: Fitted | None, stopped: str) -> Discovery:
         why = "interrupted" if stopped == "interrupted" else "the time was over"
-        unfinished = dict.fromkeys(self.schedule.standings, why) | self.schedule.passed_over
+        unfinished = dict.fromkeys(self.schedule.standings, why)
+        unfinished |= self.faults | self.schedule.passed_over
         found = judge(
             self.question, self.protocol, self.entries(), self.schedule, self.history,
             passed_over=unfinished, kept=fitted, seed=self.seed,
@@ -299,7 +328,16 @@ class _Run:
             "first_answer": self.first_answer,
             "stopped": stopped,
         }
-        return Discovery(self.question, self.protocol, found, fitted, parts)
+        return Discovery(self.question, self.protocol, found, fitted, parts, self.entries())
+
+    @property
+    def faults(self) -> dict[str, str]:
+        """Why a contender cannot do with some fold, by name; a limit of time is no such reason."""
+        return {
+            one.candidate["method"]: str(one.result["fault"])
+            for one in self.history
+            if "fault" in one.result and not one.result.get("over")
+        }
 
     @property
     def first_answer(self) -> float | None:
@@ -319,6 +357,35 @@ class _Run:
         return None
 
 
+def _units_of_all(question: Question, protocol: Protocol, entry: Entry) -> np.ndarray:
+    """All units, or as large a share of them as the contender was judged with."""
+    units = np.arange(len(question))
+    if entry.units is None:
+        return units
+    return drawn(units, entry.units * len(units) // max(len(protocol.learn), 1), protocol.seed)
+
+
+def _fitted_on_all(question: Question, protocol: Protocol, entry: Entry, threads: int) -> Fitted:
+    units = _units_of_all(question, protocol, entry)
+    return _fitted(question, entry, units, [*entry.details], protocol.seed, threads)
+
+
+def _fitted(
+    question: Question,
+    entry: Entry,
+    units: np.ndarray,
+    folds: Sequence[Any],
+    seed: int,
+    threads: int,
+) -> Fitted:
+    """A contender with its setting, calibrated by what was predicted in some folds."""
+    setting = entry.setting if entry.found is None else entry.found
+    fitted = entry.contender.fit(question.take(units), setting, seed, threads)
+    return question.calibrated(
+        fitted, [entry.details[fold] for fold in folds if entry.details[fold]]
+    )
+
+
 def _compiled_first(
     question: Question,
     protocol: Protocol,
@@ -329,19 +396,28 @@ def _compiled_first(
 
     Workers find it compiled, so none of them does it again, and no trial is charged with it.
     """
-    if is_compiled(question.kind):
+    new = [
+        one
+        for one in contenders
+        if one.compiles and one.role != "yardstick" and not is_compiled(_kernels_of(question, one))
+    ]
+    if not new:
         return 0.0
     begun = monotonic()
     watch.say("compiling kernels, once on this machine")
     few = drawn(protocol.learn, _WARM_UP, protocol.seed)
     with compile_time() as compiled, catch_warnings():
         simplefilter("ignore")
-        for one in contenders:
-            if one.compiles and one.role != "yardstick":
-                warm_up(one, question, few, protocol.seed)
-    set_compiled(question.kind)
+        for one in new:
+            warm_up(one, question, few, protocol.seed)
+            set_compiled(_kernels_of(question, one))
     # What else was done here would have been done anyway, but not before the first trial.
     return monotonic() - begun if compiled.seconds > 0.5 else 0.0
+
+
+def _kernels_of(question: Question, one: Contender) -> str:
+    """What is noted as compiled: each contender by itself, for ``only`` may have asked for some."""
+    return f"{question.kind}-{one.name}".replace(" ", "-")
 
 
 def _contenders(question: Question, only: Sequence[str] | None) -> list[Contender]:

@@ -35,6 +35,8 @@ class Entry:
     outcome : of its last trial: on the test part, if there is one.
     tested : whether that is of the test part.
     learned : units it learned from there.
+    units : how many it was judged to learn from; None: all of a part.
+    found : the setting by which what it searched for need not be searched for again.
     """
 
     contender: Contender
@@ -45,6 +47,8 @@ class Entry:
     tested: bool
     learned: int
     is_default: bool
+    units: int | None = None
+    found: Setting | None = None
 
     @property
     def name(self) -> str:
@@ -176,7 +180,7 @@ def choice(entries: Sequence[Entry]) -> tuple[Entry, Entry]:
 def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation]) -> list[Entry]:
     """What became of each contender that was judged on a fold at least."""
     outcomes: dict[tuple[str, str, Any], tuple[Mapping[str, Any], int]] = {}
-    tests: dict[str, tuple[Mapping[str, Any], int]] = {}
+    tests: dict[tuple[str, str], tuple[Mapping[str, Any], int]] = {}
     for one in history:
         if "fault" in one.result:
             continue
@@ -186,7 +190,10 @@ def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation])
         for outcome in one.result["outcomes"]:
             found = outcome, int(one.result["learned"])
             if fold == TEST:
-                tests[name] = found
+                # A search is tested with what it found, which is no setting of the folds.
+                searches = standings[name].contender.searches
+                key = standings[name].best if searches else json_text(outcome["setting"])
+                tests[name, str(key)] = found
             else:
                 outcomes[name, json_text(outcome["setting"]), fold] = found
     entries = []
@@ -194,8 +201,12 @@ def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation])
         key = standing.best
         if key is None:
             continue
+        if (name, key) not in tests:
+            # Of one that was tested with another setting only, when the time was over, that stands.
+            known = [other for other in standing.scores if (name, other) in tests]
+            key = max(known, key=standing.mean, default=key)
         folds = [fold for fold, _ in standing.folds(key)]
-        last, learned = tests.get(name) or outcomes[name, key, folds[-1]]
+        last, learned = tests.get((name, key)) or outcomes[name, key, folds[-1]]
         entries.append(
             Entry(
                 standing.contender,
@@ -203,9 +214,11 @@ def entries_of(standings: Mapping[str, Standing], history: Sequence[Evaluation])
                 dict(standing.folds(key)),
                 {fold: outcomes[name, key, fold][0]["details"] for fold in folds},
                 last,
-                name in tests,
+                (name, key) in tests,
                 learned,
                 standing.settings[key] == standing.contender.default,
+                standing.units,
+                standing.found if standing.contender.searches else None,
             )
         )
     return entries

@@ -63,6 +63,8 @@ def read_data(
     if numbers:
         # Every row may have a number of its own, which is no fault here.
         options["require_labels"] = False
+    if on_bad_row is None:
+        options["keep_unlabelled"] = True  # they are left out, counted and told of
     return read(data, **options)
 
 

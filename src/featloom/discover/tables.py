@@ -45,7 +45,8 @@ Rows = NominalTable | FeatureMatrix
 JUDGES = ("log-loss", "AUC", "Brier score", "accuracy", "F1")
 _MOST_SHOWN = 200
 _STEPS = 200  # of a probability, in the counts by which a threshold is found
-_MANY = 3_000  # groups, from which a mean is as good as normal
+_MANY = 500  # groups, from which a mean is as good as normal
+_RESAMPLES = 4_000  # of groups, where there are fewer
 _DRAWS = 1_000  # of a bootstrap that takes a figure of all rows each time
 
 
@@ -141,7 +142,10 @@ class TableQuestion(Question):
             p, details["calibration"] = self._cross_calibrated(fitted, labels, p)
         rows = _Predicted.judged(labels, p, self.positive, fitted.threshold)
         details |= self._means(labels, rows)
-        details["auc"] = auc(labels, self._two(p)) if self.positive is not None else auc(labels, p)
+        if self.positive is None:
+            details["auc"] = auc(labels, p)
+        else:
+            details["auc"] = auc((labels == self.positive).astype(int), self._two(p))
         if self.positive is not None:
             counts = _by_step(labels == self.positive, p[:, self.positive])
             details["steps"] = packed(counts.ravel())
@@ -296,7 +300,7 @@ class TableQuestion(Question):
         sums = self._sums(units, self._values(units, known))
         if n_groups >= _MANY:
             return mean_interval(sums)
-        return bootstrap_interval(sums, accuracy_of_counts, seed=seed)
+        return bootstrap_interval(sums, accuracy_of_counts, resamples=_RESAMPLES, seed=seed)
 
     def compare(self, units: np.ndarray, first: str, second: str, seed: int) -> Comparison:
         both = [_Predicted.of(rows) for rows in (first, second)]
@@ -324,7 +328,9 @@ class TableQuestion(Question):
     def _paired(sums: Sequence[np.ndarray], seed: int) -> Comparison:
         if len(sums[0]) >= _MANY:
             return paired_means(sums[0], sums[1])
-        return paired_bootstrap(sums[0], sums[1], accuracy_of_counts, seed=seed)
+        return paired_bootstrap(
+            sums[0], sums[1], accuracy_of_counts, resamples=_RESAMPLES, seed=seed
+        )
 
     def answers_of(self, rows: str) -> np.ndarray:
         return _Predicted.of(rows).answers

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from featloom.kernels.conjunctions import expand_rows
+
+_AT_ONCE = 1 << 20  # features of rows looked through in one call: some tenths of a second
 
 
 class ConjunctionTrie:
@@ -62,16 +65,27 @@ class ConjunctionTrie:
 
     def rows(self, indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What holds in each row, as CSR arrays."""
-        return expand_rows(
-            indptr,
-            indices,
-            self.n_features,
-            self._root,
-            self._first,
-            self._feature,
-            self._node,
-            self._output,
-        )
+        done = indptr[1:] - indptr[0] + np.arange(1, len(indptr))
+        ends = np.arange(_AT_ONCE, done[-1] if len(done) else 0, _AT_ONCE)
+        cuts = np.unique([0, *(np.searchsorted(done, ends) + 1), len(done)])
+        held = [
+            expand_rows(
+                indptr[begin : end + 1] - indptr[begin],
+                indices[indptr[begin] : indptr[end]],
+                self.n_features,
+                self._root,
+                self._first,
+                self._feature,
+                self._node,
+                self._output,
+            )
+            for begin, end in pairwise(cuts.tolist())
+        ]
+        if len(held) == 1:
+            return held[0]
+        lengths = [np.diff(starts) for starts, _ in held]
+        starts = np.concatenate([[0], *lengths]).astype(np.int64).cumsum()
+        return starts, np.concatenate([np.empty(0, np.int32), *(numbers for _, numbers in held)])
 
 
 def padded(conjunctions: Sequence[Sequence[int]]) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 
 from featloom.kernels.compiled import njit
 from featloom.kernels.tree_counts import (
+    Counts,
     add_up_values,
     best_column,
     count_rows,
@@ -68,49 +69,98 @@ def lay_out(codes, columns, n_values, labels, n_classes, chosen, rows):
     return in_range
 
 
-@njit(cache=True, nogil=True)
-def grow(buffers, words, n_values, n_classes, by_ratio, min_rows, max_depth):
-    """Grow a tree on the rows of the first buffer; both buffers are used up.
+class Growth(NamedTuple):
+    """What is at hand while a tree grows, beside its nodes.
 
-    ``words`` are the same two buffers seen as 64-bit words, by which rows are moved.
+    The stack holds the nodes still to be split: each with where its rows begin, its depth and its
+    Σ h(n_c).  ``open_columns`` are those that may split the children of the node last split at
+    each depth.  The others are counts, and room for one node at a time.
+    """
+
+    counts: Counts
+    stack_node: np.ndarray
+    stack_begin: np.ndarray
+    stack_depth: np.ndarray
+    stack_sum: np.ndarray
+    open_columns: np.ndarray
+    n_open_columns: np.ndarray
+    many_valued: np.ndarray
+    gains: np.ndarray
+    ratios: np.ndarray
+    class_sums: np.ndarray
+    place_of: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def begin_growth(rows, n_values, n_classes, min_rows, max_depth):
+    """A tree that is its root: (nodes, what is at hand, how many nodes, how many to be split).
+
     ``n_values[j]`` is above every code of column j.
     """
-    n_rows = len(buffers[0])
+    n_rows = len(rows)
     n_columns = len(n_values)
     counts = no_counts(n_values, n_classes, n_rows)
     nodes = empty_nodes(64)
     n_nodes = np.int64(1)
-    root_sum = add_root(nodes, _class_totals(buffers[0], n_classes), counts)
+    root_sum = add_root(nodes, _class_totals(rows, n_classes), counts)
 
-    # The nodes still to be split.  Each has rows of two classes, and no two share a row.
+    # Each node still to be split has rows of two classes, and no two share a row.
     stack_node = np.empty(n_rows // 2 + 1, dtype=np.int64)
     stack_begin = np.empty(n_rows // 2 + 1, dtype=np.int64)
     stack_depth = np.empty(n_rows // 2 + 1, dtype=np.int32)
-    stack_sum = np.empty(n_rows // 2 + 1, dtype=np.float64)  # Σ h(n_c)
+    stack_sum = np.empty(n_rows // 2 + 1, dtype=np.float64)
     n_open = 0
     if nodes.errors[0] > 0 and n_rows >= 2 * min_rows and max_depth > 0:
         stack_node[0], stack_begin[0], stack_depth[0], stack_sum[0] = 0, 0, 0, root_sum
         n_open = 1
 
-    # Columns that may split the children of the node last split at each depth.
     open_columns = np.empty((n_columns + 1, n_columns), dtype=np.int64)
     n_open_columns = np.zeros(n_columns + 1, dtype=np.int64)
     open_columns[0] = np.arange(n_columns)
     n_open_columns[0] = n_columns
 
-    many_valued = np.zeros(n_columns, dtype=np.bool_)
-    gains = np.empty(n_columns, dtype=np.float64)
-    ratios = np.empty(n_columns, dtype=np.float64)
     most_values = n_values.max() if n_columns else 1
-    class_sums = np.empty(most_values, dtype=np.float64)
-    place_of = np.empty(most_values, dtype=np.int64)
+    growth = Growth(
+        counts,
+        stack_node,
+        stack_begin,
+        stack_depth,
+        stack_sum,
+        open_columns,
+        n_open_columns,
+        np.zeros(n_columns, dtype=np.bool_),
+        np.empty(n_columns, dtype=np.float64),
+        np.empty(n_columns, dtype=np.float64),
+        np.empty(most_values, dtype=np.float64),
+        np.empty(most_values, dtype=np.int64),
+    )
+    return nodes, growth, n_nodes, n_open
 
-    while n_open > 0:
+
+@njit(cache=True, nogil=True)
+def grow(
+    buffers, words, nodes, growth, n_nodes, n_open, n_classes, by_ratio, min_rows, max_depth, room
+):
+    """Grow a tree on until it is whole, or so many values were counted: ``room``.
+
+    The rows were in the first buffer when the tree began to grow; both buffers are used up.
+    ``words`` are the same two buffers seen as 64-bit words, by which rows are moved.  Returns
+    (nodes, how many, how many are still to be split).
+    """
+    counts, class_sums, place_of = growth.counts, growth.class_sums, growth.place_of
+    stack_node, stack_begin = growth.stack_node, growth.stack_begin
+    stack_depth, stack_sum = growth.stack_depth, growth.stack_sum
+    open_columns, n_open_columns = growth.open_columns, growth.n_open_columns
+    many_valued, gains, ratios = growth.many_valued, growth.gains, growth.ratios
+    most_values = len(place_of)
+    counted = 0
+    while n_open > 0 and counted < room:
         n_open -= 1
         node, begin = stack_node[n_open], stack_begin[n_open]
         depth, class_sum = stack_depth[n_open], stack_sum[n_open]
         n = nodes.rows[node]
         columns = open_columns[depth, : n_open_columns[depth]]
+        counted += n * len(columns)
         source = depth % 2
         count_rows(buffers[source], begin, begin + n, columns, counts, n_classes)
         if node == 0:
@@ -160,7 +210,7 @@ def grow(buffers, words, n_values, n_classes, by_ratio, min_rows, max_depth):
                 )
             n_nodes += n_children
         forget(columns, counts, n)
-    return resized(nodes, n_nodes)
+    return nodes, n_nodes, n_open
 
 
 @njit(cache=True, nogil=True)

@@ -30,6 +30,7 @@ from featloom.kernels import tree_pruning as pruning
 
 CRITERIA = ("gain_ratio", "information_gain")
 _MOST_COUNTS = 2**29  # values times classes of all columns; a count has four bytes
+_COUNTED_AT_ONCE = 2**24  # values; some tenths of a second
 _NODE_ARRAYS = growing.Nodes._fields
 
 
@@ -225,15 +226,18 @@ def grow_tree(
     chosen, labels = _checked_rows(table, rows)
     n_values = numbers_of_values(table, asked)
     buffers = _row_buffers(table, asked, labels, chosen, n_values)
-    nodes = growing.grow(
-        buffers,
-        (buffers[0].view(np.uint64), buffers[1].view(np.uint64)),
-        n_values,
-        len(table.classes),
-        criterion == "gain_ratio",
-        min_rows,
-        len(asked) if max_depth is None else min(max_depth, len(asked)),
+    words = buffers[0].view(np.uint64), buffers[1].view(np.uint64)
+    n_classes, by_ratio = len(table.classes), criterion == "gain_ratio"
+    depth = len(asked) if max_depth is None else min(max_depth, len(asked))
+    nodes, growth, n_nodes, n_open = growing.begin_growth(
+        buffers[0], n_values, n_classes, min_rows, depth
     )
+    while n_open:  # a large tree grows in several calls, between which Python can be interrupted
+        nodes, n_nodes, n_open = growing.grow(
+            buffers, words, nodes, growth, n_nodes, n_open, n_classes, by_ratio, min_rows, depth,
+            _COUNTED_AT_ONCE,
+        )  # fmt: skip
+    nodes = growing.resized(nodes, n_nodes)
     internal = nodes.column >= 0
     nodes.column[internal] = asked[nodes.column[internal]]
     return MultiwayTree(table.columns, table.vocabularies, table.classes, *nodes)

@@ -151,19 +151,25 @@ def each_tree(
     columns_per_tree: int | None = None,
     forest: str = "bagged",
     max_depth: int | None = None,
+    among: np.ndarray | None = None,
     random_state: int = 0,
 ) -> Iterator[GrownTree]:
     """The same one after the other; ``max_depth`` is for trees that are not pruned.
 
-    Rows may also come in blocks.
+    Rows may also come in blocks.  ``among`` are the numbers of the columns that trees look at;
+    None: all.
     """
     _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest)
     random = np.random.default_rng(random_state)
     named = table.table if isinstance(table, Blocks) else table
     width = 0 if named is None else len(named.columns)
+    width = width if among is None else len(among)
     subsets = _subsets_of_columns(width, n_trees, columns_per_tree, forest, random)
     rows = None
-    for number, columns in enumerate(subsets, start=1):
+    for number, subset in enumerate(subsets, start=1):
+        columns = subset
+        if among is not None:
+            columns = (among if subset is None else among[subset]).tolist()
         how: dict[str, Any] = {
             "criterion": criterion, "min_rows": min_rows, "max_depth": max_depth,
             "columns": columns,

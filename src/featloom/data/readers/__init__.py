@@ -71,7 +71,7 @@ def read(
     groups : column with the groups.
     format : "table", "timbl", "conll", "conllu", "svmlight", "sparse" or "folder"; where None,
         what ``format_of`` finds, which is logged.
-    options : passed to the reader.
+    options : passed to the reader; ``keep_unlabelled`` to that of tables alone.
 
     Examples
     --------
@@ -96,6 +96,8 @@ def read(
         options["groups"] = groups
     if chosen == "conll" and ".iob2" in os.path.basename(path):
         options = {"columns": IOB2_COLUMNS, "ragged": True} | options
+    if chosen != "table":
+        options.pop("keep_unlabelled", None)  # elsewhere every token has its label
     allowed = [name for name in inspect.signature(reader).parameters if name != "path"]
     for name in options:
         if name not in allowed:

@@ -38,6 +38,7 @@ def read_parquet(
     missing: Collection[str] = MISSING,
     on_bad_row: str = "raise",
     require_labels: bool = True,
+    keep_unlabelled: bool = False,
     share: float = 1.0,
     seed: int = 0,
 ) -> NominalTable:
@@ -62,7 +63,7 @@ def read_parquet(
     if not len(numbers):
         raise ReadError("no rows", file=name)
     usable = np.ones(len(numbers), dtype=bool)
-    for j, what in layout.needed(require_labels).items():
+    for j, what in layout.needed(require_labels and not keep_unlabelled).items():
         without = (codes_of[j][0] == 0) & usable
         for row in np.flatnonzero(without):
             message = f"no {what} in column {names[j]!r}"
@@ -121,7 +122,7 @@ def _assembled(
         labels = label_codes - np.int32(1)
         target = names[layout.target]
         if require_labels:
-            check_classes(classes, len(labels), file=name, target=target)
+            check_classes(classes, int((labels >= 0).sum()), file=name, target=target)
         structure.update(labels=labels, classes=classes, target=target)
     if layout.groups is not None:
         group_codes, group_names = codes_of[layout.groups]

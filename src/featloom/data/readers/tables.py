@@ -39,6 +39,7 @@ def read_table(
     missing: Collection[str] = MISSING,
     on_bad_row: str = "raise",
     require_labels: bool = True,
+    keep_unlabelled: bool = False,
     share: float = 1.0,
     seed: int = 0,
 ) -> NominalTable:
@@ -60,6 +61,7 @@ def read_table(
     on_bad_row : "raise", or "skip" to leave bad rows out and warn with their number.
     require_labels : False for data to predict on: rows without a label get -1, a file without
         the target column has no labels, and the classes are not checked.
+    keep_unlabelled : whether rows without a label get -1, where labels are required otherwise.
     share, seed : each row is read with this probability; for files larger than memory.
 
     Returns
@@ -90,6 +92,7 @@ def read_table(
             missing=missing,
             on_bad_row=on_bad_row,
             require_labels=require_labels,
+            keep_unlabelled=keep_unlabelled,
             share=share,
             seed=seed,
         )
@@ -105,6 +108,7 @@ def read_table(
         missing=missing,
         bad_rows=bad_rows,
         require_labels=require_labels,
+        keep_unlabelled=keep_unlabelled,
     )
     bad_rows.warn()
     return table
@@ -212,6 +216,7 @@ def assemble(
     missing: Collection[str],
     bad_rows: BadRows,
     require_labels: bool,
+    keep_unlabelled: bool = False,
 ) -> NominalTable:
     """A table from batches of rows whose columns have the given names."""
     layout = Layout(names, target, columns, groups, file, require_labels)
@@ -221,7 +226,7 @@ def assemble(
         groups=None if layout.groups is None else names[layout.groups],
         missing=missing,
     )
-    needed = layout.needed(require_labels)
+    needed = layout.needed(require_labels and not keep_unlabelled)
     missing = frozenset(missing)
     for batch in batches:
         for j, what in needed.items():

@@ -83,7 +83,10 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     partners : with ``pairs="ranked"``, at least one part of a pair is among so many best
         features (share or number).
     max_length : parts of the longest conjunction.
-    pairs : "all" kept features are paired, or only "ranked" ones (see ``partners``).
+    pairs : "all" kept features are paired, or only "ranked" ones (see ``partners``).  Where rows
+        have more than 200 kept features on average and show more than a billion pairs in all,
+        the features with the highest scores alone are paired, so many that one of the two bounds
+        is kept; ``dropped_`` says how many were not.  Narrower data always have all their pairs.
     final_keep : conjunctions to keep in the last selection (a share is one of the number of atomic
         features); None keeps all, as the paper does.
     final_atomic : atomic features to keep in the last selection, after conjunctions were found

@@ -25,6 +25,9 @@ from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.selection import cut, ranking, select
 from featloom.scores import CountScore
 
+_WIDE = 200  # features a row, on average, all pairs of which are formed whatever the rows
+_MOST_STEPS = 10**9  # pairs met in all rows of a wider matrix: seconds
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -109,7 +112,8 @@ class Procedure:
     def _conjunctions(self, kept: np.ndarray, ranks: np.ndarray) -> list[Conjunctions]:
         s = self.settings
         in_play = np.zeros(self.n_features, dtype=bool)
-        in_play[self._without_twins(kept) if s["drop_equal"] else kept] = True
+        joined = self._without_twins(kept) if s["drop_equal"] else kept
+        in_play[self._few_enough(joined[np.argsort(ranks[joined])])] = True
         top = np.iinfo(np.int64).max
         if s["pairs"] == "ranked":
             limit = cut("partners", s["partners"], self.n_features).count
@@ -144,6 +148,21 @@ class Procedure:
             first
         )
         return kept[first]
+
+    def _few_enough(self, ranked: np.ndarray) -> np.ndarray:
+        """Of features, best first, those that are joined: all but where rows are very wide.
+
+        The pairs of a row with s features are s² / 2, and rows are taken to be of equal length.
+        """
+        met = np.cumsum(self.counts.supports[ranked])
+        n_rows = max(self.counts.n_rows, 1)
+        few = (met <= _WIDE * n_rows) | (met.astype(float) ** 2 / (2 * n_rows) <= _MOST_STEPS)
+        n_joined = max(int(few.sum()), min(2, len(ranked)))
+        if n_joined < len(ranked):
+            self.dropped["features that score too low for so many pairs (not conjoined)"] = (
+                len(ranked) - n_joined
+            )
+        return ranked[:n_joined]
 
     # What looks at the rows; everything else is the same for data in blocks.
 

@@ -28,9 +28,16 @@ from featloom.features.expansion import TemplateExpansion
 from featloom.features.template import Template
 from featloom.learners.inputs import TableReader, encode_target
 from featloom.learners.linear import logistic_regression
+from featloom.learners.tree_columns import best_columns
 from featloom.learners.tree_paths import templates_of_trees
 from featloom.methods.tree_templates.features import rows_of_ones, without_sentences
-from featloom.methods.tree_templates.tree_templates import TreeTemplates, labelled, with_singles
+from featloom.methods.tree_templates.tree_templates import (
+    TreeTemplates,
+    columns_among,
+    labelled,
+    most_templates,
+    with_singles,
+)
 from featloom.search import Exhaustive, Journal, SearchSpace, fingerprint, search
 from featloom.search.space import json_text
 
@@ -273,8 +280,9 @@ class FoldTemplates:
         settings: Sequence[tuple[int, int | None]],
     ):
         self.how = templates._settings()
-        self.trees = templates._grow(train)
-        self.columns = train.columns
+        self.among = best_columns(train, templates.most_columns)
+        self.trees = templates._grow(train, self.among)
+        self.columns = columns_among(train, self.among)
         together: dict[frozenset[str], Template] = {}
         for setting in settings:
             for template in self._templates(*setting):
@@ -298,8 +306,8 @@ class FoldTemplates:
 
     def _templates(self, max_length: int, most: int | None) -> list[Template]:
         grown = templates_of_trees(
-            self.trees, max_length=max_length, most=most, backoff=self.how["backoff"],
-            floor=self.how["floor"],
+            self.trees, max_length=max_length, most=most_templates(most, self.among),
+            backoff=self.how["backoff"], floor=self.how["floor"],
         )  # fmt: skip
         return with_singles(grown, self.columns if self.how["singles"] or not grown else ())
 

@@ -28,6 +28,7 @@ from featloom.formats.vw import interaction_flags, learning_flags, write_vw
 from featloom.learners.inputs import TableReader, checked_target, encode_target
 from featloom.learners.presets import settled
 from featloom.learners.tree import MultiwayTree
+from featloom.learners.tree_columns import best_columns
 from featloom.learners.tree_paths import (
     GrownTemplate,
     GrownTree,
@@ -42,6 +43,7 @@ GROWTH = (
     "criterion", "prune", "confidence", "min_rows", "n_trees", "columns_per_tree", "forest",
 )  # fmt: skip
 _MOST_BITS = 30
+_MOST_OF_WIDE = 1000  # templates that grew on a wide table
 
 
 class TreeTemplates(TransformerMixin, BaseEstimator):
@@ -63,6 +65,11 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         ("bagged") or on the rows that the one before got wrong ("hard"); see
         :func:`~featloom.learners.tree_paths.grow_templates`.
     most : how many templates are kept, those with the highest gains; single columns come on top.
+    most_columns : int, default 200, or None for all; a table of more columns is wide.  Of a wide
+        table only so many columns are looked at, by trees and as single columns: those that tell
+        the classes apart best by themselves, see :mod:`featloom.learners.tree_columns`.  Where
+        ``most`` is None, 1,000 templates of it are kept, so that a row has at most 1,000 +
+        ``most_columns`` features.  Columns that matter only together may thereby be missed.
     cutoff : features seen fewer times are left out.
     hashed : None, or a number of bits: features are hashed into 2**bits columns.
     preset : None, or "chapter" for the method as published.
@@ -106,6 +113,7 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         columns_per_tree=None,
         forest="bagged",
         most=None,
+        most_columns=200,
         cutoff=1,
         hashed=None,
         preset=None,
@@ -123,6 +131,7 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         self.columns_per_tree = columns_per_tree
         self.forest = forest
         self.most = most
+        self.most_columns = most_columns
         self.cutoff = cutoff
         self.hashed = hashed
         self.preset = preset
@@ -141,7 +150,8 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         table = self._reader.fit(self, X)
         labels, self.classes_ = encode_target(table, y)
         table = labelled(table, labels, self.classes_)
-        return self._take(table, self._grow(table), settings)
+        among = best_columns(table, self.most_columns)
+        return self._take(table, among, self._grow(table, among), settings)
 
     def _fit_blocks(self, blocks: Blocks, y, settings: dict):
         if y is not None:
@@ -151,7 +161,8 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         self._reader = TableReader()
         self._reader.fit(self, blocks.table)
         self.classes_ = np.array(blocks.classes, dtype=object)
-        return self._take(blocks.table, self._grow(blocks), settings, blocks)
+        among = best_columns(blocks, self.most_columns)
+        return self._take(blocks.table, among, self._grow(blocks, among), settings, blocks)
 
     def transform(self, X):
         """The features of each row, as a scipy CSR matrix of ones."""
@@ -230,20 +241,22 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
             labels, _ = encode_target(table, checked_target(table, y), self.classes_)
         write_vw(replace(table, labels=labels), path)
 
-    def _grow(self, table: NominalTable | Blocks) -> list[GrownTree]:
+    def _grow(self, table: NominalTable | Blocks, among: np.ndarray | None) -> list[GrownTree]:
         seed = 0 if self.random_state is None else int(self.random_state)
         how = {name: getattr(self, name) for name in GROWTH}
-        return grow_trees(table, random_state=seed, **how)
+        return grow_trees(table, among=among, random_state=seed, **how)
 
     def _take(
         self,
         table: NominalTable,
+        among: np.ndarray | None,
         trees: list[GrownTree],
         settings: dict,
         blocks: Blocks | None = None,
     ):
         """Read templates off trees, and number their features."""
-        cut = {name: settings[name] for name in ("max_length", "backoff", "floor", "most")}
+        cut = {name: settings[name] for name in ("max_length", "backoff", "floor")}
+        cut["most"] = most_templates(settings["most"], among)
         self.grown_: list[GrownTemplate] = templates_of_trees(trees, **cut)
         self.trees_ = [one.tree for one in trees]
         self._of_sentences = table.sequence_bounds is not None
@@ -253,7 +266,7 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
                 stacklevel=3,
             )
         singles = settings["singles"] or not self.grown_
-        self.templates_ = with_singles(self.grown_, table.columns if singles else ())
+        self.templates_ = with_singles(self.grown_, columns_among(table, among) if singles else ())
         self._features: SeenFeatures | HashedFeatures
         if self.hashed is None:
             seen_in = table if blocks is None else blocks
@@ -290,6 +303,16 @@ def labelled(table: NominalTable, labels: np.ndarray, classes: np.ndarray) -> No
     return replace(table, labels=labels.astype(np.int32), classes=names)
 
 
+def columns_among(table: NominalTable, among: np.ndarray | None) -> tuple[str, ...]:
+    """The names of the columns that are looked at; None: of all."""
+    return table.columns if among is None else tuple(table.columns[j] for j in among)
+
+
+def most_templates(most: int | None, among: np.ndarray | None) -> int | None:
+    """How many templates are kept: as many as asked; of a wide table a thousand by default."""
+    return _MOST_OF_WIDE if most is None and among is not None else most
+
+
 def with_singles(grown: list[GrownTemplate], columns: tuple[str, ...]) -> list[Template]:
     """The templates that grew, then every column that is not yet one by itself."""
     templates = [one.template for one in grown]
@@ -300,7 +323,8 @@ def with_singles(grown: list[GrownTemplate], columns: tuple[str, ...]) -> list[T
 
 def _check_settings(settings: dict) -> None:
     least = {"min_rows": 1, "floor": 0, "n_trees": 1, "cutoff": 1}
-    for name, lowest in (("max_length", 1), ("most", 0), ("columns_per_tree", 1), ("hashed", 1)):
+    optional = {"max_length": 1, "most": 0, "most_columns": 1, "columns_per_tree": 1, "hashed": 1}
+    for name, lowest in optional.items():
         if settings[name] is not None:
             least[name] = lowest
     for name, lowest in least.items():
