@@ -16,12 +16,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from featloom import read_table
-from featloom.compare import (
-    EBMYardstick,
-    LightGBMYardstick,
-    column_kinds,
-    columns_as_people_have_them,
-)
+from featloom.compare.plain_columns import column_kinds, columns_as_people_have_them
+from featloom.compare.yardsticks import EBMYardstick, LightGBMYardstick
 from featloom.data.frames import table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable

@@ -55,17 +55,18 @@ class Trials:
         learned, judged = self.protocol.parts(candidate["fold"], candidate["units"])
         begun, used = perf_counter(), process_time()
         outcomes: list[dict[str, Any]] = []
-        with compile_time() as compiled:
-            try:
+        try:
+            with compile_time() as before:
                 self._warm_up(contender, learned)
-                warm = process_time()
+            warm = process_time()
+            with compile_time() as compiled:
                 for outcome in self._outcomes(contender, candidate, learned, judged):
                     outcomes.append(outcome)
-            except Exception as error:
-                # A method that cannot do with such data says so, or fails; the others go on.
-                said = isinstance(error, InputError)
-                fault = str(error) if said else f"it failed: {type(error).__name__}: {error}"
-                return _fault(fault.splitlines()[0], process_time() - used, perf_counter() - begun)
+        except Exception as error:
+            # A method that cannot do with such data says so, or fails; the others go on.
+            said = str(error) if isinstance(error, InputError) else ""
+            fault = said or f"it failed: {type(error).__name__}: {error}"
+            return _fault(fault.splitlines()[0], process_time() - used, perf_counter() - begun)
         return {
             "score": max(one["score"] for one in outcomes),
             "outcomes": outcomes,
@@ -73,7 +74,7 @@ class Trials:
             "judged": len(judged),
             "cpu_s": max(0.0, process_time() - warm - compiled.cpu),
             "wall_s": perf_counter() - begun,
-            "compiled_s": compiled.seconds,
+            "compiled_s": before.seconds + compiled.seconds,
         }
 
     def _outcomes(self, contender: Contender, candidate: Mapping[str, Any], learned, judged):
