@@ -602,7 +602,7 @@ def best_step(counts: np.ndarray) -> tuple[float, float]:
     counts : negative and positive rows of each step of the probability.
 
     >>> best_step(np.array([[8, 0], [2, 1], [1, 3], [0, 4]]))
-    (0.5, 0.9333333333333333)
+    (0.5, 0.875)
     """
     from_here = counts[::-1].cumsum(axis=0)[::-1]
     tp, fp = from_here[:, 1], from_here[:, 0]
