@@ -43,6 +43,7 @@ from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.discover import Discovery, discover
 from featloom.discover.sentences import seen_alone
+from featloom.errors import InputError
 from featloom.evaluation.significance import mcnemar, paired_bootstrap
 from featloom.kernels.compiling import compile_time
 from featloom.learners.memory import MemoryClassifier
@@ -245,7 +246,11 @@ def main() -> None:
         data, test = RIVALS[name].load(given.most)
         engine: np.ndarray | None = None
         for budget in given.budget:
-            found, spent = asked(name, data, test, budget, given)
+            try:
+                found, spent = asked(name, data, test, budget, given)
+            except InputError as error:
+                print(f"{name}, {budget}: not compared, {error}", flush=True)
+                continue
             question, learn, units = found.question, found.learn_rows, found.test_rows
             if engine is None:  # the same seed holds out the same units, whatever the budget
                 engine, took = engine_answers(RIVALS[name], question, learn, units, given.seed)
