@@ -31,7 +31,7 @@ from featloom.search.workers import number_of_workers
 
 FOLDS = 5
 VERSION = 2  # of what a trial computes
-_TO_WRITE = 2.5  # seconds that are kept for writing the result and the page
+_TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
 _WORTH_WORKERS = 20.0  # seconds
 _WARM_UP = 60  # units that kernels are compiled with
@@ -308,7 +308,8 @@ class _Run:
 
     def told(self, fitted: Fitted | None, stopped: str) -> Discovery:
         why = "interrupted" if stopped == "interrupted" else "the time was over"
-        unfinished = dict.fromkeys(self.schedule.standings, why) | self.schedule.passed_over
+        unfinished = dict.fromkeys(self.schedule.standings, why)
+        unfinished |= self.faults | self.schedule.passed_over
         found = judge(
             self.question, self.protocol, self.entries(), self.schedule, self.history,
             passed_over=unfinished, kept=fitted, seed=self.seed,
@@ -328,6 +329,15 @@ class _Run:
             "stopped": stopped,
         }
         return Discovery(self.question, self.protocol, found, fitted, parts, self.entries())
+
+    @property
+    def faults(self) -> dict[str, str]:
+        """Why a contender cannot do with some fold, by name; a limit of time is no such reason."""
+        return {
+            one.candidate["method"]: str(one.result["fault"])
+            for one in self.history
+            if "fault" in one.result and not one.result.get("over")
+        }
 
     @property
     def first_answer(self) -> float | None:
