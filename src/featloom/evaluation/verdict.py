@@ -1,9 +1,9 @@
 """From scores to a choice, an interval and a claim: the one rule for each.
 
 *Choice.*  By the folds alone: the simplest of those that are as good as the best, where "as good"
-means no further behind than a hundredth of what the best gains over the prediction that looks at
-nothing.  A standard error of a handful of folds is no such measure: a fold that fails makes it so
-wide that whatever failed is let in.
+means no further behind than half a per cent of what the best gains over the prediction that looks
+at nothing.  A standard error of a handful of folds is no such measure: a fold that fails makes it
+so wide that whatever failed is let in.
 
 *Intervals.*  Those of the test part are of its rows.  Those of cross-validation allow for the rows
 that the fits share: with k folds of scores with standard deviation s, of which each learns from n
@@ -26,7 +26,7 @@ from featloom.errors import InputError
 from featloom.evaluation.significance import Comparison, Interval, holm
 
 LEVEL = 0.01
-NEAR = 0.01  # of the gain over chance
+NEAR = 0.005  # of the gain over chance
 
 
 def choose(
