@@ -38,12 +38,3 @@ def test_each_layer_imports_only_those_below_it():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True
     )
     assert answer.returncode == 0, answer.stdout
-
-
-def test_a_file_holds_one_idea_and_seldom_passes_400_lines():
-    long = {
-        path.name: n
-        for path in sorted((ROOT / "src").rglob("*.py"))
-        if (n := len(path.read_text(encoding="utf-8").splitlines())) > 450
-    }
-    assert not long

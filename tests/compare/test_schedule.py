@@ -271,17 +271,31 @@ def test_everything_is_compared_and_tested_once_where_time_is_unlimited():
         assert [fold for fold, _ in one.folds(one.best)] == list(range(FOLDS))
 
 
-@given(seconds=TIMES, workers=WORKERS, n_learn=st.integers(4_000, 300_000))
-@settings(max_examples=60)
-def test_whoever_has_the_score_of_a_fold_has_its_test(seconds, workers, n_learn):
+@pytest.mark.parametrize(("seconds", "n_learn"), [(40, 51_320), (60, 20_000), (120, 100_000)])
+def test_whoever_has_the_score_of_a_fold_has_its_test(seconds, n_learn):
     """The time is kept for it: where costs are what a first look says, none is begun in vain."""
-    order = schedule(n_learn, seconds, workers)
+    order = schedule(n_learn, seconds)
     history = run(order, Trials(n_learn, power=0.75))
     for name, one in order.standings.items():
         if one.best is None:
             assert order.passed_over[name]
         else:
             assert (name, TEST) in asked(history, "method", "fold")
+
+
+@given(seconds=TIMES, workers=WORKERS, n_learn=st.integers(4_000, 300_000))
+@settings(max_examples=60)
+def test_the_best_of_the_folds_has_its_test_and_who_has_none_has_a_reason(
+    seconds, workers, n_learn
+):
+    """With several workers some wait for others, and time is lost that nobody planned with."""
+    order = schedule(n_learn, seconds, workers)
+    history = run(order, Trials(n_learn, power=0.75))
+    tested = in_test_part(history)
+    scored = [one for one in order.standings.values() if one.best is not None]
+    inside = [one for one in scored if one.contender.role != "yardstick"]
+    assert {CHANCE, max(inside, key=lambda one: one.mean(one.best)).name} <= set(tested)
+    assert {one.name for one in scored} - set(tested) <= set(order.passed_over)
 
 
 @given(seconds=TIMES, workers=WORKERS, n_learn=UNITS)

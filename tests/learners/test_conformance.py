@@ -10,6 +10,7 @@ import json
 import os
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +40,30 @@ def settings_found():
     folder = Path(os.environ.get("FEATLOOM_CONFORMANCE") or "nowhere", "timbl")
     if not (folder / "commands.json").exists():
         return ["absent"]
-    names = [name for name, _ in json.loads((folder / "commands.json").read_text())]
-    return [name for name in names if "/" not in name and not name.endswith("_weights")]
+    return [
+        name
+        for name, command in json.loads((folder / "commands.json").read_text())
+        if "/" not in name and not name.endswith("_weights") and is_offered(command)
+    ]
+
+
+def is_offered(command):
+    """Whether a setting is one of MemoryClassifier's: all cases, symbols, one decay."""
+    options = options_of(command)
+    return (
+        "-a" not in options
+        and set(re.sub(r"[\d,:-]", "", options["-m"])) <= set(MODES)
+        and options.get("-d", "Z").count(":") < 2
+    )
+
+
+def options_of(command):
+    """The options of a command line, each with its value."""
+    found = {}
+    for word, following in pairwise([*command.split(), ""]):
+        if option := re.fullmatch(r"(-[a-zA-Z])(\d*)", word):
+            found[option[1]] = option[2] or following
+    return found
 
 
 @cache
@@ -51,9 +74,8 @@ def table(folder, name):
 @cache
 def command(folder, name):
     """The options of the command line behind a case."""
-    words = dict(json.loads((folder / "commands.json").read_text()))[name].split()
-    options = {words[i]: words[i + 1] for i in range(len(words) - 1) if words[i][0] == "-"}
-    return options | {"exact": "+x" in words}
+    text = dict(json.loads((folder / "commands.json").read_text()))[name]
+    return options_of(text) | {"exact": "+x" in text.split()}
 
 
 def modes_of(text, n_columns):

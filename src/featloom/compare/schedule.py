@@ -34,6 +34,7 @@ _TRY = 0.15  # share of the time that a first look may take
 _LEAST_LIMIT, _LEAST_SHARE = 3.0, 0.1  # seconds, and share of the time, that a trial may take
 _SLACK = 5.0  # times its expected cost that a trial may take
 _BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
+_TRIFLE = 0.02  # share of the time that is left, which the test of one may take all the same
 _CHEAP = 0.05  # share of the time that is left, below which one far behind goes on all the same
 _SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
 _FEW = 80  # units; fewer tell nothing
@@ -268,7 +269,8 @@ class FirstAnswers(RoundByRound):
                 settings = one.contender.varied(one.settings[key], axis)
                 done = [fold for fold, _ in one.folds(key)]
                 cost = len(settings) * self._cost(one, one.units)
-                left = self._left()
+                # Who was tested already is tested again, if tuning finds something better.
+                left = self._left() - (self._test_cost(one) if one.tested == key else 0.0)
                 if not settings or self._of_round(1, cost) > left:
                     continue
                 all_folds = self._of_fold() < self.spared
@@ -337,19 +339,22 @@ class FirstAnswers(RoundByRound):
         order = blind + [one for one in self._ranked(alive) if one not in blind]
         asked: list[dict[str, Any]] = []
         planned = 0.0
+        # Of one at least the figure on the test part is needed, and of chance.
+        known = any(one.tested and not self._is_blind(one) for one in self.standings.values())
         for one in order:
             key = one.best
             if key is None or one.tested == key:
                 continue
             cost = self._test_cost(one)
             left = self._left(reserve=False) - planned - self._last_cost()
-            # Of one at least the figure on the test part is needed, and of chance.
-            needed = len(asked) <= len(blind)
+            needed = self._is_blind(one) or not known
+            needed = needed or cost <= _TRIFLE * self._wall_left() * self.workers
             if self.seconds is not None and not needed and cost > left:
                 self.passed_over.setdefault(one.name, "there was no time for the test part")
                 continue
             planned += cost
             one.tested = key
+            known = known or not self._is_blind(one)
             asked.append(self._test(one, key))
         if asked:
             yield asked
@@ -456,8 +461,9 @@ class FirstAnswers(RoundByRound):
     def _reserve(self) -> float:
         """What the test part and the last fit will take."""
         scored = self._ranked(list(self.standings.values()))
-        untested = [one for one in scored if one.tested != one.best]
-        return sum(map(self._test_cost, untested)) + self._last_cost()
+        costs = [self._test_cost(one) for one in scored if one.tested != one.best]
+        # However many workers there are, the longest is one alone.
+        return max(sum(costs), self.workers * max(costs, default=0.0)) + self._last_cost()
 
     def _test_cost(self, one: Standing) -> float:
         return self._cost(one, one.units, self.n_learn)
