@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ _SLACK = 5.0  # times its expected cost that a trial may take
 _BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
 _TRIFLE = 0.02  # share of the time that is left, which the test of one may take all the same
 _CHEAP = 0.05  # share of the time that is left, below which one far behind goes on all the same
+_AFFORDED_LAST = 0.4  # of the time that is left, for a trial of one that waited for the others
 _SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
 _FEW = 80  # units; fewer tell nothing
 _SEARCH_SHARE = 0.3  # of the time that is left, for a search
@@ -186,9 +188,11 @@ class FirstAnswers(RoundByRound):
         yield from self._tested()
         yield from self._first_looks(slow)
         yield from self._first_answers(slow)
-        yield from self._other_folds(slow)
+        yield from self._other_folds([one for one in slow if one.contender.role != "yardstick"])
         yield from self._tested()
         yield from self._searched(searches)
+        yield from self._tested()
+        yield from self._other_folds(slow)
         yield from self._tested()
 
     def _first_looks(self, standings: Sequence[Standing]) -> Rounds:
@@ -228,16 +232,18 @@ class FirstAnswers(RoundByRound):
             return None
         room = self._left(reserve=False)
         needs = 1.0 + 2.0 * self.n_learn / self._of_fold()
+        # Nobody waits for one that comes when all else is done.
+        first = 1.0 if one.contender.cost >= _SLOW else _FIRST
 
         def fits(units: int, share: float) -> bool:
             both, last_fit = self._with_test(one, units), self._last_fit(one, units)
             # They come one after the other, however many workers there are.
             alone = self.workers * both + last_fit <= room
             in_all = alone and both + max(last, last_fit) <= left
-            return in_all and needs * self._seconds(one, units) <= share * room
+            return in_all and (share == 1 or needs * self._seconds(one, units) <= share * room)
 
         units = self._of_fold()
-        if fits(units, _FIRST):
+        if fits(units, first):
             return None
         while units > _FEW and not fits(units, _AFFORDED):
             units //= 2
@@ -260,11 +266,13 @@ class FirstAnswers(RoundByRound):
                 yield [self._trial(one, fold, [one.settings[key]]) for fold in folds]
 
     def _tuned(self, standings: Sequence[Standing]) -> Rounds:
-        """Axis by axis, contenders best first."""
-        for one in self._ranked(standings):
-            for axis in one.contender.axes:
+        """Axis by axis, on each of them the contenders best first."""
+        most = max((len(one.contender.axes) for one in standings), default=0)
+        for place in range(most):
+            for one in self._ranked(standings):
                 key = one.best
-                if key is None or self._is_blind(one):
+                axis = next(islice(one.contender.axes, place, None), None)
+                if key is None or axis is None or self._is_blind(one):
                     continue
                 settings = one.contender.varied(one.settings[key], axis)
                 done = [fold for fold, _ in one.folds(key)]
@@ -339,22 +347,21 @@ class FirstAnswers(RoundByRound):
         order = blind + [one for one in self._ranked(alive) if one not in blind]
         asked: list[dict[str, Any]] = []
         planned = 0.0
-        # Of one at least the figure on the test part is needed, and of chance.
-        known = any(one.tested and not self._is_blind(one) for one in self.standings.values())
+        # Of the best one the figure on the test part is needed, and of chance.
+        inside = [one for one in order if one.contender.role not in ("yardstick", "chance")]
         for one in order:
             key = one.best
             if key is None or one.tested == key:
                 continue
             cost = self._test_cost(one)
             left = self._left(reserve=False) - planned - self._last_cost()
-            needed = self._is_blind(one) or not known
+            needed = self._is_blind(one) or one in inside[:1]
             needed = needed or cost <= _TRIFLE * self._wall_left() * self.workers
             if self.seconds is not None and not needed and cost > left:
                 self.passed_over.setdefault(one.name, "there was no time for the test part")
                 continue
             planned += cost
             one.tested = key
-            known = known or not self._is_blind(one)
             asked.append(self._test(one, key))
         if asked:
             yield asked
@@ -394,6 +401,9 @@ class FirstAnswers(RoundByRound):
                 limit = _SLACK * expected * self._slowness()
                 if not one.costs:
                     limit = max(_TRY * self.seconds, 2 * expected)
+                if one.contender.cost >= _SLOW:
+                    # It comes when all else is done, and may have what is left.
+                    limit = max(limit, _AFFORDED_LAST * self._wall_left())
             # The end's share of the time is not to be had.
             kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
             least = max(_LEAST_LIMIT, _LEAST_SHARE * self.seconds)
@@ -434,10 +444,12 @@ class FirstAnswers(RoundByRound):
         ]
 
     def _pass_over(self, one: Standing, cost: float) -> None:
-        left = max(0.0, self._left()) / self.workers
-        self.passed_over[one.name] = (
-            f"it would take about {duration(cost / self.workers)}, and {duration(left)} were left"
-        )
+        left, takes = max(0.0, self._left()) / self.workers, cost / self.workers
+        self.passed_over[one.name] = "there was no time left for it"
+        if left >= 1:
+            self.passed_over[one.name] = (
+                f"it would take about {duration(takes)}, and {duration(left)} were left"
+            )
 
     # ── what it costs ──
 

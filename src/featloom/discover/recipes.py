@@ -30,7 +30,7 @@ from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.family_templates import FamilyTemplates
 
 LINEAR, CHANCE = "linear model", "class shares"
-STRENGTHS = (1.0, 0.3, 0.1, 3.0, 0.03, 10.0)
+STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 3.0, 10.0)
 TEMPERATURES = (
     0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 2.0,
 )  # fmt: skip
@@ -217,7 +217,7 @@ def _on_features(
 ) -> Recipe:
     """A linear model, whose strength is chosen from the same values whatever its features are."""
     return Recipe(
-        name, role, idea, build, _n_features, axes={**of_features, "C": STRENGTHS},
+        name, role, idea, build, _n_features, axes={"C": STRENGTHS, **of_features},
         feature_axes=tuple(of_features), cost=cost, found=_weights, keep=save_linear,
         calibrated_by="temperature", calibrate=_scale_linear,
     )  # fmt: skip

@@ -39,6 +39,7 @@ from featloom.evaluation.significance import (
 )
 from featloom.evaluation.verdict import mean_interval, paired_means
 from featloom.formats.packing import packed, unpacked
+from featloom.learners.linear import LinearClassifier
 
 Rows = NominalTable | FeatureMatrix
 
@@ -573,7 +574,7 @@ def fit_each(
     """Fit every setting; features that several have in common are made once."""
     names = class_names(data)
     sizes = np.unique(names.astype(str), return_counts=True)[1]
-    kept: dict[str, tuple[Any, Any]] = {}
+    kept: dict[str, tuple[Any, Any, list[Any]]] = {}
     asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
     for place, setting in enumerate(settings):
         model = recipe.build(setting, seed, threads)
@@ -583,15 +584,24 @@ def fit_each(
             of_features = repr([setting[axis] for axis in recipe.feature_axes])
             if of_features not in kept:
                 step = model[0]
-                kept = {of_features: (step, step.fit_transform(data, names))}
-            step, seen = kept[of_features]
+                kept = {of_features: (step, step.fit_transform(data, names), [])}
+            step, seen, fitted = kept[of_features]
             model.steps[0] = (model.steps[0][0], step)
-            model[-1].fit(seen, names)
+            _fit_from_nearest(model[-1], seen, names, fitted)
         ask = None if asks is None else partial(asks, place)
         yield FittedPipeline(
             recipe, model, setting, sizes / len(names), len(names), tuple(map(str, data.classes)),
             ask=ask,
         )  # fmt: skip
+
+
+def _fit_from_nearest(classifier: Any, X: Any, names: np.ndarray, fitted: list[Any]) -> None:
+    """Fit a classifier; a linear one sets out from that of the nearest C on the same features."""
+    if not isinstance(classifier, LinearClassifier):
+        classifier.fit(X, names)
+        return
+    near = min(fitted, key=lambda one: abs(np.log(one.C / classifier.C)), default=None)
+    fitted.append(classifier.fit(X, names, start=near))
 
 
 def best_step(counts: np.ndarray) -> tuple[float, float]:

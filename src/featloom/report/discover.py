@@ -52,6 +52,7 @@ STOPPED = {
     "finished": "everything that applies was compared",
     "budget": "the time was up",
     "interrupted": "it was interrupted",
+    "left": "what is not compared would not have ended in time",
 }
 LEAST_COMPILED = 0.5  # seconds that are worth a word
 MOST_FOUND, MOST_ERRORS, MOST_RIGHT = 1_000, 1_000, 6
@@ -393,10 +394,10 @@ def why_stopped(stopped: str, statuses: Iterable[str]) -> str:
     >>> why_stopped("finished", ["finished", "not applicable"])
     'everything that applies was compared'
     >>> why_stopped("finished", ["finished", "partly"])
-    'the time was up'
+    'what is not compared would not have ended in time'
     """
     if stopped == "finished" and not {"unfinished", "partly"}.isdisjoint(statuses):
-        stopped = "budget"
+        stopped = "left"
     return STOPPED.get(stopped, visible(stopped))
 
 
