@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+from render_door import door_tables, engine_table, verdict_table
 from render_faults import determinism_table, fault_table, fuzzing_table, long_lines
 from render_scale import drawings, plan_part, scale_tables, shown
 
@@ -368,6 +369,9 @@ def transfer_tables(rows: list[dict]) -> list[str]:
 
 
 TABLES = {
+    "door.py": door_tables,
+    "engines.py": engine_table,
+    "verdicts.py": verdict_table,
     "scale.py": scale_tables,
     "induction_accuracy.py": accuracy_tables,
     "memory_truth.py": truth_tables,

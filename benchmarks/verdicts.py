@@ -1,7 +1,7 @@
 """Is what ``discover`` says true?  Choices, intervals and claims beside thousands of other rows.
 
 ``python benchmarks/verdicts.py --out FILE [--draws 40] [--first 0] [--only NAME …] [--budget 20s]``
-with FEATLOOM_DATA; ``--summary`` prints what FILE holds and measures nothing.
+with FEATLOOM_DATA; ``--summary`` prints what FILE holds and measures nothing, ``--json`` as JSON.
 
 Each draw hands 2,000 rows of a data set to ``discover``; the truth is what models do on its other
 rows, at most 20,000 of them.  Every contender is fitted anew with the setting it was judged with:
@@ -261,6 +261,29 @@ def summary(name: str, lines: Sequence[Mapping[str, Any]]) -> None:
     claims(lines)
 
 
+def digest(name: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of a data set that the documentation shows."""
+    losses, points = np.transpose([regret_of(line, line["chosen"]) for line in lines])
+    tests, folds = intervals_of(lines)
+    held = {
+        key: [sum(one["holds"] for one in found if one["chosen"]),
+              sum(one["chosen"] for one in found)]
+        for key, found in (("test_intervals", tests), ("fold_intervals", folds))
+    }  # fmt: skip
+    gains = [
+        true_gain(line, gain)
+        for line in lines
+        for gain in line["gains"]
+        if gain["significant"] and gain["difference"] > 0
+    ]
+    return {
+        "data": name, "draws": len(lines), "rows": lines[0]["rows"], "budget": lines[0]["budget"],
+        "regret_points": [float(points.mean()), float(points.max())],
+        "regret_loss": [float(losses.mean()), float(losses.max())], **held,
+        "gains": len(gains), "false_gains": sum(true <= 0 for true in gains),
+    }  # fmt: skip
+
+
 def counted(names: Sequence[str]) -> dict[str, int]:
     return dict(sorted(((one, names.count(one)) for one in set(names)), key=lambda one: -one[1]))
 
@@ -368,9 +391,10 @@ def main() -> None:
     parser.add_argument("--budget", default="20s", help="time for each draw")
     parser.add_argument("--rows", type=int, default=2_000)
     parser.add_argument("--summary", action="store_true", help="print only")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each data set")
     given = parser.parse_args()
     key = (given.budget, given.rows)
-    if not given.summary:
+    if not given.summary and not given.json:
         for name in given.only:
             data = DATA[name]()
             for seed in range(given.first, given.first + given.draws):
@@ -395,7 +419,10 @@ def main() -> None:
     kept = [one for one in lines_of(given.out) if (one["budget"], one["rows"]) == key]
     for name in given.only:
         if lines := [one for one in kept if one["data"] == name]:
-            summary(name, lines)
+            if given.json:
+                print(json.dumps(digest(name, lines)))
+            else:
+                summary(name, lines)
 
 
 if __name__ == "__main__":

@@ -364,7 +364,7 @@ def _weights(model: Any, most: int) -> list[Finding]:
     if weights is None:
         log = classifier.feature_log_prob_
         weights = log - log.mean(axis=0)
-    names = model[0].get_feature_names_out()
+    features = model[0].feature_list()
     classes = [str(name) for name in classifier.classes_]
     if len(weights) == 1:
         strength, towards = np.abs(weights[0]), (weights[0] > 0).astype(int)
@@ -372,7 +372,9 @@ def _weights(model: Any, most: int) -> list[Finding]:
         towards = weights.argmax(axis=0)
         strength = weights.max(axis=0)
     best = np.argsort(-strength, kind="stable")[:most]
-    rows = [[str(names[j]), classes[towards[j]], round(float(strength[j]), 4)] for j in best]
+    rows = [
+        [features.name(int(j)), classes[towards[j]], round(float(strength[j]), 4)] for j in best
+    ]
     return [Finding("features by weight", ["feature", "speaks for", "weight"], rows)]
 
 

@@ -8,9 +8,10 @@ read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import overload
 
 import numpy as np
@@ -97,6 +98,21 @@ class FeatureList(Sequence[Feature]):
         pairs = [self._place(atom) for atom in atoms]
         template = Template(tuple((self.columns[j], 0) for j, _ in pairs))
         return Feature(template, tuple(self.vocabularies[j][code] for j, code in pairs))
+
+    def __iter__(self) -> Iterator[Feature]:
+        """All features in order; what they have in common is looked up once."""
+        if not self.columns:
+            yield from (self[number] for number in range(len(self)))
+            return
+        column_of = np.repeat(np.arange(len(self.columns)), np.diff(self._starts)).tolist()
+        value_of = list(chain.from_iterable(self.vocabularies))
+        templates: dict[tuple[int, ...], Template] = {}
+        for row in self.parts.tolist():
+            atoms = [atom for atom in row if atom >= 0]
+            joined = tuple(column_of[atom] for atom in atoms)
+            if joined not in templates:
+                templates[joined] = Template(tuple((self.columns[j], 0) for j in joined))
+            yield Feature(templates[joined], tuple(value_of[atom] for atom in atoms))
 
     def name(self, number: int) -> str:
         """A feature in words: ``letter=c & next=e``."""

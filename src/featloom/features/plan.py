@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +72,12 @@ class FeaturePlan:
 
     def to_json(self) -> str:
         """The plan as JSON text."""
+        places: dict[int, list[list[Any]]] = {}  # of a template that many features have
+        for feature in self.features:
+            if id(feature.template) not in places:
+                places[id(feature.template)] = [list(one) for one in feature.template.places]
         features = [
-            {
-                "places": [list(place) for place in feature.template.places],
-                "values": list(feature.values),
-            }
+            {"places": places[id(feature.template)], "values": feature.values}
             for feature in self.features
         ]
         templates = [
