@@ -166,7 +166,7 @@ def test_without_figures_nothing_is_said():
         (
             {"stopped": "finished", "spent": 9.0},
             ["finished", "partly"],
-            ["stopped after 9.0 s: the time was up"],
+            ["stopped after 9.0 s: what is not compared would not have ended in time"],
         ),
         (
             {"stopped": "interrupted", "spent": 9.0, "first_answer": 2.1, "compiled": 0.4},

@@ -299,10 +299,11 @@ def test_the_budget_says_why_it_stopped(stopped, words):
 
 
 @pytest.mark.parametrize("status", ["unfinished", "partly"])
-def test_while_something_was_not_compared_it_was_the_time_that_was_up(status):
+def test_while_something_was_not_compared_not_everything_was(status):
     board = [{"name": "a", "status": "finished"}, {"name": "b", "status": status}]
     result = {"leaderboard": board, "budget": {"stopped": "finished"}}
-    assert summary_of(result)["budget"]["why"] == "It stopped because the time was up."
+    words = "It stopped because what is not compared would not have ended in time."
+    assert summary_of(result)["budget"]["why"] == words
     board[1]["status"] = "not applicable"
     words = "It stopped because everything that applies was compared."
     assert summary_of(result)["budget"]["why"] == words
