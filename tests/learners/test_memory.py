@@ -278,6 +278,21 @@ def test_votes_that_are_too_far_to_count_still_make_shares():
     assert memory.classes_[shares[0].argmax()] == memory.predict([[9, 9, 9, 9]])[0]
 
 
+@pytest.mark.parametrize("metric", ["overlap", "mvdm", ["overlap", "ignore", "mvdm"]])
+def test_a_decay_on_the_scale_of_the_weights_gives_votes_that_do_not_depend_on_their_unit(metric):
+    shares = [
+        MemoryClassifier(k=7, weights=weights, metric=metric, vote="exponential", decay="scale")
+        .fit(LETTERS, SOUNDS)
+        .predict_proba(ASKED)
+        for weights in ([0.5, 1.0, 0.25], [50.0, 100.0, 25.0])
+    ]
+    np.testing.assert_allclose(shares[0], shares[1], rtol=1e-9)
+    plain = MemoryClassifier(k=7, weights=[0.5, 1.0, 0.25], metric=metric, vote="exponential")
+    compared = 1.75 if isinstance(metric, str) else 0.75
+    by_hand = plain.set_params(decay=30 / compared).fit(LETTERS, SOUNDS).predict_proba(ASKED)
+    np.testing.assert_array_equal(shares[0], by_hand)
+
+
 def test_a_column_that_says_nothing_leaves_the_most_frequent_class():
     memory = MemoryClassifier().fit([["c"], ["c"], ["c"]], ["S", "K", "K"])
     assert memory.weights_.tolist() == [0.0]
@@ -331,8 +346,11 @@ def test_k_can_be_set_anew_and_is_checked_again():
             "vote is 'majority'; it can be 'count', 'inverse_distance', 'inverse_linear', "
             "'exponential'",
         ),
-        ({"decay": -1}, "decay is -1; it must be a number, and not below 0"),
-        ({"decay": "fast"}, "decay is 'fast'; it must be a number, and not below 0"),
+        ({"decay": -1}, "decay is -1; it must be a number that is not below 0, or 'scale'"),
+        (
+            {"decay": "fast"},
+            "decay is 'fast'; it must be a number that is not below 0, or 'scale'",
+        ),
         ({"smoothing": 1.5}, "smoothing is 1.5; it must be a number from 0 to 1"),
         ({"smoothing": "much"}, "smoothing is 'much'; it must be a number from 0 to 1"),
         ({"compat": "weka"}, "compat is 'weka'; it can be 'timbl' or None"),

@@ -30,7 +30,7 @@ from featloom.search import Budget, Evaluation, History, Interrupted, Journal, s
 from featloom.search.workers import number_of_workers
 
 FOLDS = 5
-VERSION = 2  # of what a trial computes
+VERSION = 3  # of what a trial computes
 _TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
 _WORTH_WORKERS = 20.0  # seconds

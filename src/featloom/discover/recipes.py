@@ -225,14 +225,15 @@ def _on_features(
 
 def _memory() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        return Pipeline([("classifier", MemoryClassifier(**setting, n_jobs=threads))])
+        memory = MemoryClassifier(**setting, decay="scale", n_jobs=threads)
+        return Pipeline([("classifier", memory)])
 
     return Recipe(
         "memory", "method", "the class of the most similar stored rows", build,
         lambda model: len(model[-1]._labels), made_of="stored rows",
         axes={
             "k": (1, 3, 7, 15, 31), "metric": ("overlap", "mvdm"),
-            "vote": ("count", "inverse_distance"), "weights": ("gain_ratio", "none"),
+            "vote": ("exponential", "count", "inverse_distance"), "weights": ("gain_ratio", "none"),
         },
         cost=3.0, found=_memory_weights, keep=save_memory, calibrated_by="smoothing",
         calibrate=_smooth, asked_together=_asked_together,
@@ -241,7 +242,9 @@ def _memory() -> Recipe:
 
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
-        search = MemorySearch(cv=3, budget=60, compat=None, n_jobs=threads, random_state=seed)
+        search = MemorySearch(
+            cv=3, budget=60, decay="scale", compat=None, n_jobs=threads, random_state=seed
+        )
         return Pipeline([("classifier", search)])
 
     return Recipe(
@@ -311,6 +314,7 @@ def _asked_together(
 ) -> Callable[[int, Any], np.ndarray]:
     """Probabilities of memories that differ in a setting, from as few searches as that takes."""
     kept: list[Any] = [None, None]
+    settings = [{**setting, "decay": "scale"} for setting in settings]
 
     def ask(place: int, asked: Any) -> np.ndarray:
         if kept[0] is not asked:

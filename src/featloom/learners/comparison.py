@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 MODES = ("ignore", "overlap", "mvdm")
 VOTES = ("count", "inverse_distance", "inverse_linear", "exponential")
+
+SCALE = "scale"  # a decay that goes by the weights of what is compared
+_SCALED = 30.0  # was near the best on fifteen tables, from letters to bank customers
 
 BLOCK = 512  # queries that are answered in one go, by one thread
 
@@ -32,3 +36,15 @@ class Comparison(NamedTuple):
 def tolerance(weights: np.ndarray) -> float:
     """Distances closer than this count as equal: they differ by how they were added up."""
     return 1e-12 * float(weights.sum())
+
+
+def decay_of(decay: float | str, weights: np.ndarray, modes: Sequence[str]) -> float:
+    """The a of exp(−a d); of "scale" 30 over the sum of the weights of what is compared.
+
+    >>> decay_of("scale", np.array([1.0, 2.0, 9.0]), ["overlap", "mvdm", "ignore"])
+    10.0
+    """
+    if decay != SCALE:
+        return float(decay)
+    total = sum(w for w, mode in zip(weights.tolist(), modes, strict=True) if mode != "ignore")
+    return _SCALED / total if total > 0 else 1.0

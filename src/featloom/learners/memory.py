@@ -21,7 +21,7 @@ from featloom.data.encoding import encode_with
 from featloom.errors import InputError
 from featloom.kernels.votes import vote_weight
 from featloom.learners.cases import Memory, Queries
-from featloom.learners.comparison import MODES, VOTES, Comparison, tolerance
+from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison, decay_of, tolerance
 from featloom.learners.inputs import (
     TableReader,
     checked_target,
@@ -68,7 +68,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     metric : "overlap", "mvdm", or for each feature one of "ignore", "overlap", "mvdm": a list, or
         a mapping from names of columns (those not named are compared by overlap).
     vote : "count", "inverse_distance", "inverse_linear" or "exponential".
-    decay : a in the exponential vote exp(−a d).
+    decay : a in the exponential vote exp(−a d), 1.0 by default; or "scale": 30 over the sum
+        of the weights of the columns compared, which makes good probabilities whatever these are.
     mvdm_threshold : values seen fewer times are compared by overlap.
     exact : a stored case that equals the query in every value decides alone, at every k.
     compat : None, or "timbl": a tie is looked at again with one distance more, and at k = 1 a
@@ -319,7 +320,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             self.modes_,
             tuple(self.weights_.tolist()),
             self.vote,
-            float(self.decay),
+            decay_of(self.decay, self.weights_, self.modes_),
             self.mvdm_threshold,
             self.compat == "timbl",
             "always" if self.exact else ("first" if self.compat == "timbl" else "never"),
@@ -362,8 +363,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             )
         if self.vote not in VOTES:
             raise InputError(f"vote is {self.vote!r}; it can be {', '.join(map(repr, VOTES))}")
-        if not isinstance(self.decay, int | float | np.number) or not 0 <= self.decay < np.inf:
-            raise InputError(f"decay is {self.decay!r}; it must be a number, and not below 0")
+        if self.decay != SCALE and (
+            not isinstance(self.decay, int | float | np.number) or not 0 <= self.decay < np.inf
+        ):
+            raise InputError(
+                f"decay is {self.decay!r}; it must be a number that is not below 0, or {SCALE!r}"
+            )
         if (
             not isinstance(self.smoothing, int | float | np.number)
             or isinstance(self.smoothing, bool)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featloom.learners.cases import Memory, Queries
-from featloom.learners.comparison import Comparison
+from featloom.learners.comparison import Comparison, decay_of
 from featloom.learners.inputs import order_of_appearance
 from featloom.learners.neighbours import count_correct_by_votes
 from featloom.methods.memory_search.settings import SettingSpace
@@ -38,12 +38,19 @@ class FitEvaluation:
     trials : validation set, or folds; right answers add up over them.
     how : the part of the comparison that is not searched (threshold, tie rules).
     threads : they change the time and nothing else.
+    decay : of the classifier; None: that of ``how``.
     """
 
     def __init__(
-        self, trials: Sequence[Trial], space: SettingSpace, how: Comparison, threads: int = 1
+        self,
+        trials: Sequence[Trial],
+        space: SettingSpace,
+        how: Comparison,
+        threads: int = 1,
+        decay: float | str | None = None,
     ):
         self.trials, self.space, self.how, self.threads = list(trials), space, how, threads
+        self.decay = how.decay if decay is None else decay
 
     def __call__(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
         votes, ks = self.space.votes, self.space.ks
@@ -63,7 +70,11 @@ class FitEvaluation:
     def _right(self, trial: Trial, candidate: Mapping[str, Any]) -> np.ndarray:
         memory, modes = trial.memory, self.space.modes_of(candidate)
         weights = memory.weights(candidate["weights"])
-        how = self.how._replace(modes=modes, weights=tuple(weights.tolist()))
+        how = self.how._replace(
+            modes=modes,
+            weights=tuple(weights.tolist()),
+            decay=decay_of(self.decay, weights, modes),
+        )
         return count_correct_by_votes(
             memory, trial.queries, how, self.space.ks, self.space.votes, threads=self.threads
         )

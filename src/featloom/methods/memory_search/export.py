@@ -79,7 +79,7 @@ def timbl_options(classifier: MemoryClassifier) -> list[str]:
     """
     if not isinstance(classifier.weights, str):
         raise InputError("weights that were given as numbers have no name in TiMBL")
-    vote = VOTES.get(classifier.vote, f"ED:{classifier.decay:g}")
+    vote = VOTES.get(classifier.vote, f"ED:{classifier._how.decay:g}")
     return [
         "-a", "IB1",
         "-m", timbl_metric(classifier.modes_),

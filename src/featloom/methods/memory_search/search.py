@@ -35,7 +35,7 @@ from featloom.counts.values import WEIGHTS
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
-from featloom.learners.comparison import MODES, VOTES, Comparison
+from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison
 from featloom.learners.inputs import TableReader, encode_target
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
@@ -72,7 +72,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (k = 1, gain ratio), or the "parameters" alone (all features alike).
     ks, weights, modes, votes : the values to choose from; of equally good votes the first.
     vote : of the classifier, in place of ``votes``: kept fixed.
-    decay, mvdm_threshold, compat : of the classifier, kept fixed.
+    decay, mvdm_threshold, compat : of the classifier, kept fixed; decay may be "scale".
     keep : "best", the best setting evaluated, among them the default (k = 1, gain ratio, overlap);
         or "strategy", what the strategy ended with, as in the paper.
     cv : folds, where no validation data is given.
@@ -157,7 +157,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             valid = reader.read(self, X_valid)
             trials, rows = self._validation(table, labels, valid, y_valid)
-        evaluation = FitEvaluation(trials, space, self._comparison(), self._threads())
+        evaluation = FitEvaluation(trials, space, self._comparison(), self._threads(), self.decay)
         self._search(evaluation, space, fingerprint(table.codes, labels, *rows))
         self.best_estimator_ = self._classifier().fit(X, y)
         return self
@@ -183,6 +183,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         }
         if len(space.votes) > 1:
             description["votes"] = list(space.votes)
+        if self.decay == SCALE:
+            description["decay"] = SCALE
         opened = (
             nullcontext(None)
             if self.journal is None
@@ -250,7 +252,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _comparison(self) -> Comparison:
         timbl = self.compat == "timbl"
         return Comparison(
-            (), (), self._votes()[0], float(self.decay), self.mvdm_threshold, timbl,
+            (), (), self._votes()[0], 1.0 if self.decay == SCALE else float(self.decay),
+            self.mvdm_threshold, timbl,
             "first" if timbl else "never",
         )  # fmt: skip
 
