@@ -330,10 +330,40 @@ def test_units_shrink_for_those_who_cannot_afford_all_each_by_itself(seconds, n_
 
 def test_the_costly_one_learns_from_fewer_units_and_the_cheap_ones_from_all():
     order = schedule(4_000, seconds=60)
-    run(order, Trials(4_000))
+    run(order, Trials(4_000, SECONDS | {"induction": 3.0}))
     units = {name: one.units for name, one in order.standings.items()}
     assert units.pop("induction") == 1_600
     assert set(units.values()) == {None}
+
+
+def test_who_learned_from_few_units_learns_from_all_where_there_is_time_after_the_first_answers():
+    order = schedule(4_000, seconds=60)
+    history = run(order, Trials(4_000))
+    of_induction = [
+        (one.candidate["fold"], one.candidate["units"])
+        for one in history
+        if one.candidate["method"] == "induction"
+    ]
+    assert of_induction[:3] == [(0, 2_000), (0, 1_600), (0, None)], "first a look, then an answer"
+    assert {units for _, units in of_induction[3:]} == {None}, "and so in folds and the test part"
+    first_folds = [one.candidate["fold"] for one in history].index(1)
+    assert asked(history[:first_folds], "method").count(("induction",)) == 3
+
+
+def test_who_takes_too_long_with_more_units_stays_with_the_few_that_it_was_judged_with():
+    class SteepAtLast(Trials):
+        def cpu(self, candidate):
+            too_many = candidate["method"] == "induction" and candidate["units"] is None
+            return super().cpu(candidate) * (9 if too_many else 1)
+
+    order = schedule(4_000, seconds=60)
+    history = run(order, SteepAtLast(4_000))
+    standing = order.standings["induction"]
+    assert standing.units == 1_600
+    assert ("induction", None) in asked(history, "method", "units"), "it was tried"
+    assert standing.fault == ""
+    assert standing.tested == standing.best
+    assert ("induction", TEST) in asked(history, "method", "fold")
 
 
 def test_a_yardstick_that_cannot_afford_all_units_is_passed_over_and_said_to_be():

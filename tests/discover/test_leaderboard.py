@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.compare.contenders import Contender
-from featloom.compare.schedule import FirstAnswers
+from featloom.compare.schedule import FirstAnswers, Judgements
 from featloom.data.table import NominalTable
 from featloom.discover import discover
 from featloom.discover.leaderboard import Entry, choice, entries_of, judge
@@ -109,8 +109,8 @@ class Case:
         for name, trials in self.standings.items():
             standing = order.standings[name]
             if trials:
-                standing.settings["{}"] = {}
-                standing.scores["{}"] = {fold: one["score"] for fold, one in trials.items()}
+                scores = {fold: one["score"] for fold, one in trials.items()}
+                standing.judgements[None] = Judgements({"{}": {}}, {"{}": scores})
                 standing.details["{}"] = {fold: one["details"] for fold, one in trials.items()}
         return order
 

@@ -2,7 +2,9 @@
 
 *First answers.*  Every contender is fitted with its default setting and judged on one fold, on all
 units if it can afford them; where there are many it is tried on a few first, to see what it costs.
-After that there is a leaderboard, which only gets better.  *Folds.*  The others, best first.
+After that there is a leaderboard, which only gets better.  *More units* for those which learned
+from some only, where it can now be said that it fits into the time.  *Folds.*  The others, best
+first.
 *Tuning.*  Axis by axis, those first that may still win; the default stays among the settings, so
 that tuning never ends below it.  *Searches.*  Last.  *The test part.*  Whatever happens before, the
 time that it takes to predict it, and to fit the chosen one once more, is kept for the end.
@@ -16,18 +18,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from featloom.compare.contenders import Contender, Setting
-from featloom.evaluation.protocol import TEST
+from featloom.evaluation.protocol import MOST_JUDGED, TEST
 from featloom.search.space import Candidate, json_text
 from featloom.search.strategies import Result, RoundByRound
 
 _GROWTH = 1.1  # power of the units by which time grows, before that is known
 _AT_ONCE, _GROWTH_AT_ONCE = 0.25, 0.75  # seconds, and the same for trials below them
-_STEEPEST = 2.0
+_STEEPEST, _FLATTEST = 2.0, 0.5
+_TOLD_FROM = 0.05  # seconds, from which two costs tell by what power they grow
+_OF_ASKING = 0.1  # power of the units learned from by which predicting takes longer
 _USABLE = 0.92  # share of the time that is planned with; the rest goes by between trials
 _FIRST = 0.4  # share of the time that one contender may take with all units, test and all
 _AFFORDED = 0.25  # and that one takes which cannot afford them all
@@ -46,6 +50,23 @@ _SEARCH_SECONDS = (5, 10, 20, 40, 80, 120, 180, 320, 640)  # of which a search g
 Rounds = Generator[Iterable[Candidate], list[float], None]
 
 
+class Cost(NamedTuple):
+    """What one setting took: seconds to learn from so many units, and to predict one."""
+
+    units: int
+    fit: float
+    ask: float
+
+
+@dataclass
+class Judgements:
+    """By setting, the score and the details of each fold that it was judged on."""
+
+    settings: dict[str, Setting] = field(default_factory=dict)
+    scores: dict[str, dict[int | str, float]] = field(default_factory=dict)
+    details: dict[str, dict[int | str, Any]] = field(default_factory=dict)
+
+
 @dataclass
 class Standing:
     """What is known of a contender.
@@ -53,8 +74,8 @@ class Standing:
     Parameters
     ----------
     units : how many it learns from; None: all.
-    costs : (units, seconds for one setting) of its trials.
-    scores : by setting, the score of each fold at ``units``.
+    costs : of its trials.
+    judgements : by the number of units learned from; those of ``units`` count.
     found : a setting with which a search need not be done again.
     tested : the setting that was judged on the test part.
     fault : why it takes no further part.
@@ -62,10 +83,8 @@ class Standing:
 
     contender: Contender
     units: int | None = None
-    costs: list[tuple[int, float]] = field(default_factory=list)
-    scores: dict[str, dict[int | str, float]] = field(default_factory=dict)
-    settings: dict[str, Setting] = field(default_factory=dict)
-    details: dict[str, dict[int | str, Any]] = field(default_factory=dict)
+    costs: list[Cost] = field(default_factory=list)
+    judgements: dict[int | None, Judgements] = field(default_factory=dict)
     found: Setting | None = None
     tested: str | None = None
     fault: str = ""
@@ -73,6 +92,18 @@ class Standing:
     @property
     def name(self) -> str:
         return self.contender.name
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        return self.judgements.get(self.units, Judgements()).settings
+
+    @property
+    def scores(self) -> dict[str, dict[int | str, float]]:
+        return self.judgements.get(self.units, Judgements()).scores
+
+    @property
+    def details(self) -> dict[str, dict[int | str, Any]]:
+        return self.judgements.get(self.units, Judgements()).details
 
     def mean(self, key: str) -> float:
         """The mean of a setting over the folds that it was judged on."""
@@ -102,6 +133,7 @@ class FirstAnswers(RoundByRound):
     seconds : that the trials may take; None: as long as they take.
     workers : trials side by side.
     small : units of a first look, where there are many more.
+    n_test : units of the test part; None: as many as a fold judges.
     spared : units from which the score of one fold is enough to tune by.
 
     Attributes
@@ -119,11 +151,14 @@ class FirstAnswers(RoundByRound):
         seconds: float | None,
         workers: int,
         small: int = 2_000,
+        n_test: int | None = None,
         spared: int = 20_000,
     ):
         super().__init__()
         self.standings = {one.name: Standing(one) for one in contenders}
         self.n_learn, self.n_folds = n_learn, n_folds
+        self.n_judged = min(n_learn // n_folds, MOST_JUDGED)
+        self.n_test = self.n_judged if n_test is None else n_test
         self.seconds, self.workers = seconds, workers
         self.small, self.spared = small, spared
         self.elapsed = 0.0
@@ -137,12 +172,11 @@ class FirstAnswers(RoundByRound):
             raise RuntimeError(f"a trial gave {result!r}")
         standing = self.standings[candidate["method"]]
         self._cpu += float(result["cpu_s"])
-        self._wall += float(result["wall_s"]) - float(result.get("compiled_s", 0.0))
+        self._wall += float(result.get("work_s", result["wall_s"]))
         if "fault" in result:
             self._fault(standing, candidate, result)
         else:
-            n = len(result["outcomes"])
-            standing.costs.append((int(result["learned"]), float(result["cpu_s"]) / n))
+            standing.costs.append(_cost_of(result))
             for outcome in result["outcomes"]:
                 self._outcome(standing, candidate, outcome)
         super().tell(candidate, result)
@@ -156,17 +190,15 @@ class FirstAnswers(RoundByRound):
             self.passed_over[standing.name] = str(result["fault"])
 
     def _outcome(self, standing: Standing, candidate: Candidate, outcome: Mapping) -> None:
-        if candidate["units"] != standing.units:
+        known = standing.judgements.setdefault(candidate["units"], Judgements())
+        key, fold = json_text(outcome["setting"]), candidate["fold"]
+        known.settings[key] = outcome["setting"]
+        known.scores.setdefault(key, {})[fold] = float(outcome["score"])
+        if fold == TEST:
             return
-        key = json_text(outcome["setting"])
-        standing.settings[key] = outcome["setting"]
-        if candidate["fold"] != TEST:
-            standing.scores.setdefault(key, {})[candidate["fold"]] = float(outcome["score"])
-            standing.details.setdefault(key, {})[candidate["fold"]] = outcome["details"]
-            if outcome.get("found") is not None and standing.found is None:
-                standing.found = outcome["found"]
-        else:
-            standing.scores.setdefault(key, {})[TEST] = float(outcome["score"])
+        known.details.setdefault(key, {})[fold] = outcome["details"]
+        if candidate["units"] == standing.units and standing.found is None:
+            standing.found = outcome.get("found")
 
     # ── the order ──
 
@@ -179,6 +211,7 @@ class FirstAnswers(RoundByRound):
         outside = [one for one in quick if one.contender.role == "yardstick"]
         yield from self._first_looks(quick)
         yield from self._first_answers(quick)
+        yield from self._more_units(self._in_sight(inside))
         yield from self._other_folds(self._in_sight(quick))
         if self.seconds is not None:
             yield from self._tested(self._leaders(inside))
@@ -231,7 +264,6 @@ class FirstAnswers(RoundByRound):
         if self.seconds is None or not one.costs:
             return None
         room = self._left(reserve=False)
-        needs = 1.0 + 2.0 * self.n_learn / self._of_fold()
         # Nobody waits for one that comes when all else is done.
         first = 1.0 if one.contender.cost >= _SLOW else _FIRST
 
@@ -240,7 +272,7 @@ class FirstAnswers(RoundByRound):
             # They come one after the other, however many workers there are.
             alone = self.workers * both + last_fit <= room
             in_all = alone and both + max(last, last_fit) <= left
-            return in_all and (share == 1 or needs * self._seconds(one, units) <= share * room)
+            return in_all and (share == 1 or both + self._test_cost(one, units) <= share * room)
 
         units = self._of_fold()
         if fits(units, first):
@@ -249,9 +281,39 @@ class FirstAnswers(RoundByRound):
             units //= 2
         return max(units, min(_FEW, self._of_fold()))
 
+    def _more_units(self, standings: Sequence[Standing]) -> Rounds:
+        """Those that learned from some units learn from more, or all, if it fits; best first.
+
+        What they cost is known better now, and others may have taken less than was planned for.
+        """
+        if self.seconds is None:
+            return
+        asked: list[tuple[Standing, int | None, dict[str, Any]]] = []
+        left, last = self._left(), self._last_cost()
+        for one in self._ranked(standings):
+            if one.units is None:
+                continue
+            of_fold = self._of_fold()
+            for units in (None, of_fold // 2, of_fold // 4, of_fold // 8, of_fold // 16):
+                if units is not None and units < 1.5 * one.units:
+                    break
+                cost = self._with_test(one, units) + self._cost(one, units)
+                more = max(0.0, self._last_fit(one, units) - last)
+                if self.workers * cost + more <= left:
+                    left, last = left - cost - more, last + more
+                    before, one.units = one.units, units
+                    asked.append((one, units, self._trial(one, 0)))
+                    one.units = before
+                    break
+        if asked:
+            yield [trial for _, _, trial in asked]
+        for one, units, _ in asked:
+            if one.judgements.get(units, Judgements()).scores:
+                one.units = units
+
     def _with_test(self, one: Standing, units: int | None) -> float:
         """What a fold and the test part take."""
-        return self._cost(one, units) + self._cost(one, units, self.n_learn)
+        return self._cost(one, units) + self._test_cost(one, units)
 
     def _other_folds(self, standings: Sequence[Standing]) -> Rounds:
         """The folds that the best setting was not judged on yet, contenders best first."""
@@ -278,7 +340,9 @@ class FirstAnswers(RoundByRound):
                 done = [fold for fold, _ in one.folds(key)]
                 cost = len(settings) * self._cost(one, one.units)
                 # Who was tested already is tested again, if tuning finds something better.
-                left = self._left() - (self._test_cost(one) if one.tested == key else 0.0)
+                left = self._left() - (
+                    self._test_cost(one, one.units) if one.tested == key else 0.0
+                )
                 if not settings or self._of_round(1, cost) > left:
                     continue
                 all_folds = self._of_fold() < self.spared
@@ -315,9 +379,8 @@ class FirstAnswers(RoundByRound):
             if units < self._of_fold() and "seconds" not in one.contender.axes:
                 limit = max(_LEAST_LIMIT, 0.3 * room)
                 yield [self._trial(one, 0, units=units, limit=limit)]
-                needs = 1 + self.n_learn / self._of_fold()
-                if one.fault or needs * self._seconds(one, self._of_fold()) > room:
-                    self._pass_over(one, needs * self._cost(one, None))
+                if one.fault or self._with_test(one, None) > room:
+                    self._pass_over(one, self._with_test(one, None))
                     continue
             settings = None
             if "seconds" in one.contender.axes:
@@ -353,7 +416,7 @@ class FirstAnswers(RoundByRound):
             key = one.best
             if key is None or one.tested == key:
                 continue
-            cost = self._test_cost(one)
+            cost = self._test_cost(one, one.units)
             left = self._left(reserve=False) - planned - self._last_cost()
             needed = self._is_blind(one) or one in inside[:1]
             needed = needed or cost <= _TRIFLE * self._wall_left() * self.workers
@@ -396,14 +459,17 @@ class FirstAnswers(RoundByRound):
         }  # fmt: skip
         if self.seconds is not None:
             if limit is None:
-                size = self.n_learn if fold == TEST else self._of_fold()
-                expected = len(settings) * self._cost(one, units, size)
+                of_part = self._test_cost if fold == TEST else self._cost
+                expected = len(settings) * of_part(one, units)
                 limit = _SLACK * expected * self._slowness()
                 if not one.costs:
                     limit = max(_TRY * self.seconds, 2 * expected)
                 if one.contender.cost >= _SLOW:
                     # It comes when all else is done, and may have what is left.
                     limit = max(limit, _AFFORDED_LAST * self._wall_left())
+                elif fold != TEST:
+                    # The test part takes as long once more.
+                    limit = min(limit, 0.5 * self._wall_left())
             # The end's share of the time is not to be had.
             kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
             least = max(_LEAST_LIMIT, _LEAST_SHARE * self.seconds)
@@ -473,12 +539,12 @@ class FirstAnswers(RoundByRound):
     def _reserve(self) -> float:
         """What the test part and the last fit will take."""
         scored = self._ranked(list(self.standings.values()))
-        costs = [self._test_cost(one) for one in scored if one.tested != one.best]
+        costs = [self._test_cost(one, one.units) for one in scored if one.tested != one.best]
         # However many workers there are, the longest is one alone.
         return max(sum(costs), self.workers * max(costs, default=0.0)) + self._last_cost()
 
-    def _test_cost(self, one: Standing) -> float:
-        return self._cost(one, one.units, self.n_learn)
+    def _test_cost(self, one: Standing, units: int | None) -> float:
+        return self._seconds(one, self._at_most(units, self.n_learn), self.n_test)
 
     def _last_cost(self) -> float:
         """The last fit is one alone, however many workers there are."""
@@ -492,29 +558,72 @@ class FirstAnswers(RoundByRound):
     def _last_fit(self, one: Standing, units: int | None) -> float:
         if one.contender.role == "yardstick":
             return 0.0
-        return self.workers * 1.3 * self._cost(one, units, self.n_learn)
+        return self.workers * 1.3 * self._seconds(one, self._at_most(units, self.n_learn), 0)
 
-    def _cost(self, one: Standing, units: int | None, of: int | None = None) -> float:
-        """What one setting is expected to take, learned from so many units, or from all."""
-        whole = self._of_fold() if of is None else of
-        return self._seconds(one, whole if units is None else min(units, whole))
+    def _cost(self, one: Standing, units: int | None) -> float:
+        """What one setting is expected to take in a fold, learned from so many units, or all."""
+        return self._seconds(one, self._at_most(units, self._of_fold()), self.n_judged)
 
     def _of_round(self, n: int, each: float) -> float:
         """What a round of trials takes up, with the workers that have nothing to do in it."""
         return -(-n // self.workers) * self.workers * each
 
-    def _seconds(self, one: Standing, units: int) -> float:
+    @staticmethod
+    def _at_most(units: int | None, whole: int) -> int:
+        return whole if units is None else min(units, whole)
+
+    def _seconds(self, one: Standing, units: int, judged: int) -> float:
         if not one.costs:
             other, times = one.contender.costs_like
             known = self.standings.get(other)
-            return times * self._seconds(known, units) if known else 0.0
-        most, took = max(one.costs)
-        least, before = min(one.costs)
+            return times * self._seconds(known, units, judged) if known else 0.0
+        fits = [(cost.units, cost.fit) for cost in one.costs]
+        asks = [(cost.units, cost.ask * judged) for cost in one.costs]
+        (_, fit), (_, ask) = max(fits), max(asks)
         # Of a trial that is over at once most is what any trial takes.
-        steepness = _GROWTH if took > _AT_ONCE else _GROWTH_AT_ONCE
-        if most > 1.5 * least and before > 0.05:
-            steepness = float(np.clip(np.log(took / before) / np.log(most / least), 0.8, _STEEPEST))
-        return took * (units / most) ** steepness
+        growth = _GROWTH if fit + ask > _AT_ONCE else _GROWTH_AT_ONCE
+        # Who learns at once, as a memory does, has the more to do the more it has stored.
+        of_asking = growth if ask > fit else _OF_ASKING
+        return extrapolated(fits, units, growth) + extrapolated(asks, units, of_asking)
+
+
+def extrapolated(costs: Sequence[tuple[int, float]], units: int, growth: float) -> float:
+    """Seconds that so many units will take, from what others took.
+
+    Parameters
+    ----------
+    costs : (units, seconds).
+    growth : power of the units by which it grows, where costs do not tell.
+
+    With two costs that are far enough apart the power is theirs.  Is it below one, then a part of
+    the seconds is the same for any number of units, and the rest grows with their number.
+
+    Examples
+    --------
+    >>> round(extrapolated([(1_000, 2.0)], 4_000, growth=1.0), 2)
+    8.0
+    >>> round(extrapolated([(1_000, 2.0), (4_000, 32.0)], 8_000, growth=1.0), 2)
+    128.0
+    >>> round(extrapolated([(1_000, 2.0), (4_000, 5.0)], 8_000, growth=1.0), 2)
+    9.0
+    """
+    most, took = max(costs)
+    least, before = min(costs)
+    if most <= 1.5 * least or before <= _TOLD_FROM:
+        return took * (units / most) ** growth
+    power = np.log(took / before) / np.log(most / least)
+    if power > 1:
+        return took * (units / most) ** min(float(power), _STEEPEST)
+    along = took + (took - before) / (most - least) * (units - most)
+    return max(along, took * (units / most) ** (_FLATTEST if units > most else 1.0))
+
+
+def _cost_of(result: Mapping[str, Any]) -> Cost:
+    """What a trial took for each of its settings."""
+    outcomes = result["outcomes"]
+    asked = sum(float(one["predict_s"]) for one in outcomes) / len(outcomes)
+    fitted = max(0.0, float(result["cpu_s"]) / len(outcomes) - asked)
+    return Cost(int(result["learned"]), fitted, asked / max(int(result["judged"]), 1))
 
 
 def duration(seconds: float) -> str:

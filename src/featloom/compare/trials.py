@@ -58,7 +58,7 @@ class Trials:
         try:
             with compile_time() as before:
                 self._warm_up(contender, learned)
-            warm = process_time()
+            warm, warm_since = process_time(), perf_counter()
             with compile_time() as compiled:
                 for outcome in self._outcomes(contender, candidate, learned, judged):
                     outcomes.append(outcome)
@@ -74,6 +74,7 @@ class Trials:
             "judged": len(judged),
             "cpu_s": max(0.0, process_time() - warm - compiled.cpu),
             "wall_s": perf_counter() - begun,
+            "work_s": max(0.0, perf_counter() - warm_since - compiled.seconds),
             "compiled_s": before.seconds + compiled.seconds,
         }
 

@@ -244,6 +244,7 @@ def compare_all(
         seconds=None if for_trials is None else max(0.5 * for_trials, for_trials - before),
         workers=workers,
         small=question.small,
+        n_test=len(protocol.test),
     )
     trials = Trials(question, protocol, names_of(contenders))
     limits = Budget()
