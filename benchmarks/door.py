@@ -1,7 +1,8 @@
 """What a newcomer gets from ``featloom discover FILE --target COL`` on tables as people have them.
 
-``python benchmarks/door.py [--budget 60s] [--only NAME …] [--cold] [--jobs 2] [--out FILE]`` with
-the tables in ``FEATLOOM_DATA/tables``.  Each is asked in a process of its own, as from a terminal.
+``python benchmarks/door.py [--budget 60s] [--only NAME …] [--cold] [--jobs 2] [--out FILE]
+[--keep FOLDER]`` with the tables in ``FEATLOOM_DATA/tables``.  Each is asked in a process of its
+own, as from a terminal; what ``--keep`` leaves, ``yardsticks.py --runs`` can go on with.
 ``--cold``: with an empty cache of compiled kernels.  What is printed, and kept in FILE, a line of
 JSON each: when the first leaderboard stood, what was chosen and from how many rows it learned, its
 log-loss and AUC on the test part beside the class shares', calibration error, wall and CPU seconds.
@@ -95,13 +96,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cold", action="store_true", help="with an empty cache of kernels")
     parser.add_argument("--out", type=Path, help="file to add lines of JSON to")
+    parser.add_argument("--keep", type=Path, help="folder in which the runs stay")
     given = parser.parse_args()
     folder = Path(os.environ["FEATLOOM_DATA"]) / "tables"
     for name in given.only:
         with tempfile.TemporaryDirectory() as scratch:
+            run = given.keep.absolute() / name if given.keep else Path(scratch) / "run"
             spent, result = asked(
-                folder / f"{name}.csv.xz", TARGETS[name], given.budget, given.jobs,
-                Path(scratch) / "run", str(Path(scratch) / "cache") if given.cold else None,
+                folder / f"{name}.csv.xz", TARGETS[name], given.budget, given.jobs, run,
+                str(Path(scratch) / "cache") if given.cold else None,
             )  # fmt: skip
         line = line_of(name, spent, result) | {"budget": given.budget, "cold": given.cold}
         if given.out is not None:

@@ -1,13 +1,14 @@
 """Are the yardsticks of ``discover`` what their own users get?  Five plain lines each beside it.
 
-``python benchmarks/yardsticks.py [--budget 2m] [--only NAME …] [--jobs 2] [--alone] [--out FILE]``
-with the tables in ``FEATLOOM_DATA/tables``.
+``python benchmarks/yardsticks.py [--budget 2m] [--only NAME …] [--jobs 2] [--alone]
+[--runs FOLDER] [--out FILE]`` with the tables in ``FEATLOOM_DATA/tables``.
 
-A run of ``discover`` is finished first; then the file is read by pandas, strings become categories,
-numbers stay numbers, and LightGBM and EBM are fitted on the very rows that the run learned from and
-judged on its test rows, by log-loss: once with the setting that the run chose for its yardstick,
-and LightGBM once more with the package's defaults.  Columns that the run left out (ids) are left
-out. ``--alone``: only the yardsticks take part, and have all the time that they need.
+A run of ``discover`` is finished first, or is one that ``door.py --keep FOLDER`` left.  Then the
+file is read by pandas, strings become categories, numbers stay numbers, and LightGBM and EBM are
+fitted on the very rows that the run learned from and judged on its test rows, by log-loss: once
+with the setting that the run chose for its yardstick, and LightGBM once more with the package's
+defaults.  Columns that the run left out (ids) are left out. ``--alone``: only the yardsticks take
+part, and have all the time that they need.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -26,9 +28,13 @@ from door import TARGETS
 from interpret.glassbox import ExplainableBoostingClassifier
 from lightgbm import LGBMClassifier
 
-from featloom.discover import Discovery, discover
+from featloom.compare.contenders import Question
+from featloom.discover import discover
+from featloom.discover.front import FOLDS, ask
+from featloom.discover.reading import read_data
 from featloom.errors import InputError
 from featloom.evaluation.probabilities import row_losses
+from featloom.evaluation.protocol import make_protocol
 
 NAMES = ("LightGBM", "EBM")
 
@@ -67,20 +73,56 @@ def loss_of(classes, p: np.ndarray, y: np.ndarray, known: tuple[str, ...], learn
     return float(row_losses(np.array([code_of[one] for one in y]), full).mean())
 
 
-def lines_of(name: str, path: Path, target: str, found: Discovery, seed: int) -> list[dict]:
+@dataclass(frozen=True)
+class Run:
+    """What a run of ``discover`` asked, the rows it learned from, and what came out."""
+
+    question: Question
+    learn: np.ndarray
+    test: np.ndarray
+    leaderboard: list[dict[str, Any]]
+
+
+def run_now(path: Path, target: str, seed: int, **how: Any) -> Run:
+    found = discover(str(path), target, seed=seed, verbose=False, **how)
+    return Run(found.question, found.learn_rows, found.test_rows, found.leaderboard)
+
+
+def run_kept(folder: Path, path: Path, target: str) -> Run:
+    """A run that is there already; its rows follow from its seed."""
+    result = json.loads((folder / "result.json").read_text())
+    question, _, _ = ask(read_data(str(path), target, None), target)
+    parts = make_protocol(
+        question.strata, question.groups, n_folds=FOLDS["table"], seed=result["seed"],
+        unit=question.unit,
+    )  # fmt: skip
+    return Run(question, parts.learn, parts.test, result["leaderboard"])
+
+
+def setting_of(words: str) -> dict[str, int]:
+    """The setting that a leaderboard tells in words.
+
+    >>> setting_of("num leaves 31, rounds 100")
+    {'num_leaves': 31, 'rounds': 100}
+    """
+    pairs = [one.rsplit(" ", 1) for one in words.split(", ") if one]
+    return {name.replace(" ", "_"): int(value) for name, value in pairs}
+
+
+def lines_of(name: str, path: Path, target: str, run: Run, seed: int) -> list[dict]:
     """Each yardstick of the run, beside plain lines on the same rows."""
-    question, learn, test = found.question, found.learn_rows, found.test_rows
+    question, learn, test = run.question, run.learn, run.test
     X, y = frame_of(path, target, list(question.data.columns))
     there = np.array(question.classes, dtype=object)[question.labels]
     if list(y) != list(there):
         raise InputError(f"{path.name}: pandas reads other rows than the run has")
-    board = {row["name"]: row for row in found.leaderboard}
+    board = {row["name"]: row for row in run.leaderboard}
     lines = []
     for one in NAMES:
         row, line = board.get(one, {}), {"table": name, "yardstick": one, "test": len(test)}
         line |= {"run": row.get("test"), "interval": row.get("test_interval"),
                  "setting": row.get("setting", ""), "why": row.get("why", "")}  # fmt: skip
-        setting = found.entries[one].setting if one in found.entries else {}
+        setting = setting_of(row.get("setting", ""))
         if one == "LightGBM":
             tried = {"default": {}}
             if setting:
@@ -119,6 +161,7 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="yardsticks alone, without a limit")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--runs", type=Path, help="folder of runs that door.py kept")
     parser.add_argument("--out", type=Path, help="file to add lines of JSON to")
     given = parser.parse_args()
     how: dict[str, Any] = {"budget": given.budget}
@@ -129,10 +172,11 @@ def main() -> None:
     for name in given.only:
         path = Path(os.environ["FEATLOOM_DATA"]) / "tables" / f"{name}.csv.xz"
         try:
-            found = discover(
-                str(path), TARGETS[name], seed=given.seed, n_jobs=given.jobs, verbose=False, **how
-            )
-            lines = lines_of(name, path, TARGETS[name], found, given.seed)
+            if given.runs is not None:
+                run = run_kept(given.runs / name, path, TARGETS[name])
+            else:
+                run = run_now(path, TARGETS[name], given.seed, n_jobs=given.jobs, **how)
+            lines = lines_of(name, path, TARGETS[name], run, given.seed)
         except InputError as error:
             print(f"{name:<16}not compared: {error}", flush=True)
             continue
