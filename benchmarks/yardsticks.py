@@ -112,7 +112,8 @@ def setting_of(words: str) -> dict[str, int]:
 def lines_of(name: str, path: Path, target: str, run: Run, seed: int) -> list[dict]:
     """Each yardstick of the run, beside plain lines on the same rows."""
     question, learn, test = run.question, run.learn, run.test
-    X, y = frame_of(path, target, list(question.data.columns))
+    seen = question.data if question.outside is None else question.outside
+    X, y = frame_of(path, target, list(seen.columns))
     there = np.array(question.classes, dtype=object)[question.labels]
     if list(y) != list(there):
         raise InputError(f"{path.name}: pandas reads other rows than the run has")

@@ -185,6 +185,10 @@ class Question(ABC):
     def take(self, units: np.ndarray) -> Any:
         """Data of some units, as contenders are fitted on it and predict for it."""
 
+    def take_for(self, contender: Contender, units: np.ndarray) -> Any:
+        """The same, as one contender sees it."""
+        return self.take(units)
+
     @abstractmethod
     def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
         """Counts of each group among some units, from which the metric can be taken."""

@@ -80,7 +80,7 @@ class Trials:
 
     def _outcomes(self, contender: Contender, candidate: Mapping[str, Any], learned, judged):
         question, seed = self.question, self.protocol.seed
-        known, asked_for = question.take(learned), question.take(judged)
+        known, asked_for = (question.take_for(contender, part) for part in (learned, judged))
         keep = candidate["fold"] == TEST
         calibration = candidate.get("calibration")
         begun = process_time()
@@ -122,7 +122,7 @@ def warm_up(contender: Contender, question: Question, units, seed: int) -> None:
     """Fit a few units with the default setting and judge them, whatever comes of it."""
     # So few units may have one class; what is at fault with all of them, the trial finds.
     with suppress(Exception):
-        few = question.take(units)
+        few = question.take_for(contender, units)
         question.judge(units, few, contender.fit(few, contender.default, seed, 1))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.compare.plain_columns import (
@@ -104,6 +105,7 @@ class LightGBMYardstick(_Yardstick):
     num_leaves : leaves of a tree at most, 31 by default.
     rounds : trees (with more than two classes for each of them), 100 by default.
     learning_rate : how much of each tree is added, 0.1 by default.
+    class_weight : "balanced", or None: rows weigh the same.
     random_state : seed; LightGBM draws nothing at its defaults but rows to find its bins by, from
         200,000 rows on.
     n_jobs : threads, 1 by default.
@@ -132,11 +134,19 @@ class LightGBMYardstick(_Yardstick):
     """
 
     def __init__(
-        self, *, num_leaves=31, rounds=100, learning_rate=0.1, random_state=None, n_jobs=1
+        self,
+        *,
+        num_leaves=31,
+        rounds=100,
+        learning_rate=0.1,
+        class_weight=None,
+        random_state=None,
+        n_jobs=1,
     ):
         self.num_leaves = num_leaves
         self.rounds = rounds
         self.learning_rate = learning_rate
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -152,6 +162,7 @@ class LightGBMYardstick(_Yardstick):
             num_leaves=self.num_leaves,
             n_estimators=self.rounds,
             learning_rate=self.learning_rate,
+            class_weight=self.class_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbosity=-1,
@@ -184,6 +195,7 @@ class EBMYardstick(_Yardstick):
     ----------
     outer_bags : models of random parts of the rows that are averaged; 4 by default (the package's
         default of 14 takes three times as long).
+    class_weight : "balanced", or None: rows weigh the same.
     random_state : seed; None for another model each time.
     n_jobs : processes, 1 by default.
 
@@ -213,8 +225,9 @@ class EBMYardstick(_Yardstick):
     ...     assert model.predict(table).tolist() == list("ccaa") * 30
     """
 
-    def __init__(self, *, outer_bags=4, random_state=None, n_jobs=1):
+    def __init__(self, *, outer_bags=4, class_weight=None, random_state=None, n_jobs=1):
         self.outer_bags = outer_bags
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -238,7 +251,10 @@ class EBMYardstick(_Yardstick):
             # Of what its drawings do not show (missing values, pairs of several classes), and of
             # columns without a value.
             warnings.simplefilter("ignore")
-            self.model_.fit(columns.objects(), labels)
+            weights = None
+            if self.class_weight is not None:
+                weights = compute_sample_weight(self.class_weight, labels)
+            self.model_.fit(columns.objects(), labels, sample_weight=weights)
         n_numbers = 1 if len(self.classes_) == 2 else len(self.classes_)
         self.n_terms_ = len(self.model_.term_features_)
         self.n_bins_ = sum(scores.size for scores in self.model_.term_scores_) // n_numbers

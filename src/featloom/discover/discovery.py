@@ -381,7 +381,8 @@ def _fitted(
 ) -> Fitted:
     """A contender with its setting, calibrated by what was predicted in some folds."""
     setting = entry.setting if entry.found is None else entry.found
-    fitted = entry.contender.fit(question.take(units), setting, seed, threads)
+    known = question.take_for(entry.contender, units)
+    fitted = entry.contender.fit(known, setting, seed, threads)
     return question.calibrated(
         fitted, [entry.details[fold] for fold in folds if entry.details[fold]]
     )

@@ -155,12 +155,13 @@ def ask(
     said_of_target = check_target(read)
     read, is_test, warnings = _with_classes(read, is_test)
     warnings += said_of_target
+    outside = None
     if isinstance(read, NominalTable):
-        read, said = without_idle_columns(read)
+        read, outside, said = without_idle_columns(read)
         warnings += said
     if class_weight not in (None, "balanced"):
         raise InputError(f"class_weight is {class_weight!r}; it can be None or 'balanced'")
-    question = TableQuestion(read, positive, judge_by, class_weight == "balanced")
+    question = TableQuestion(read, positive, judge_by, class_weight == "balanced", outside)
     return question, is_test, warnings
 
 
@@ -196,6 +197,7 @@ def marks_of(question: Question, is_test: np.ndarray | None) -> str:
         for one in (
             matrix.labels, matrix.groups, getattr(matrix, "heads", None),
             getattr(matrix, "sequence_bounds", None), is_test,
+            getattr(getattr(question, "outside", None), "codes", None),
         )
         if one is not None
     ]  # fmt: skip

@@ -99,9 +99,22 @@ def in_ranges(
     )
 
 
-def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
-    """The table without columns that name rows or never vary, and a line about each of them."""
-    kept, said = [], []
+def without_idle_columns(
+    table: NominalTable,
+) -> tuple[NominalTable, NominalTable | None, list[str]]:
+    """The table without columns that name rows or never vary, and a line about each of them.
+
+    Numbers of which nearly every row has its own are no symbols, but outside models can use them
+    as numbers; so the second table, where there is one, has these as well.
+
+    >>> prices = [f"{7 * i % 60}.5" for i in range(60)]
+    >>> table = NominalTable.from_columns({"id": [*map(str, range(60))], "price": prices,
+    ...     "size": list("SM") * 30})
+    >>> found, outside, said = without_idle_columns(table)
+    >>> found.columns, outside.columns, len(said)
+    (('size',), ('price', 'size'), 2)
+    """
+    kept, measures, said = [], [], []
     for j, name in enumerate(table.columns):
         codes = table.codes[:, j]
         sizes = np.bincount(codes, minlength=1)
@@ -110,18 +123,35 @@ def without_idle_columns(table: NominalTable) -> tuple[NominalTable, list[str]]:
             said.append(f"column {name!r} has one value in all rows and is left out")
         elif len(codes) >= 50 and values > _UNIQUE * len(codes):
             said.append(f"column {name!r} has {_own_values(table, j, values)}")
+            if _are_measures(table.vocabularies[j], len(codes) - int(sizes[0])):
+                measures.append(j)
         else:
             kept.append(j)
     if not kept:
         raise InputError("no column is left to predict from: " + "; ".join(said[:_MOST_TOLD]))
     if len(kept) == len(table.columns):
-        return table, said
+        return table, None, said
+    outside = _of_columns(table, sorted(kept + measures)) if measures else None
+    return _of_columns(table, kept), outside, said
+
+
+def _of_columns(table: NominalTable, places: list[int]) -> NominalTable:
     return replace(
         table,
-        columns=tuple(table.columns[j] for j in kept),
-        codes=np.asfortranarray(table.codes[:, kept]),
-        vocabularies=tuple(table.vocabularies[j] for j in kept),
-    ), said
+        columns=tuple(table.columns[j] for j in places),
+        codes=np.asfortranarray(table.codes[:, places]),
+        vocabularies=tuple(table.vocabularies[j] for j in places),
+    )
+
+
+def _are_measures(values: tuple[str, ...], n_rows: int) -> bool:
+    """Whether values that hardly recur are numbers that measure something, and no names of rows.
+
+    Names of rows are whole numbers, each met once.
+    """
+    if _share_of_numbers(values) <= 0.95:
+        return False
+    return len(values) < n_rows or any("." in value for value in values[:200])
 
 
 def _own_values(table: NominalTable, j: int, n_values: int) -> str:

@@ -117,13 +117,13 @@ def table_recipes(data: Rows, balanced: bool = False) -> tuple[list[Recipe], dic
         if isinstance(data, FeatureMatrix) and not data.single_valued.any():
             left_out[linear.pop().name] = "no family has one value a row"
         recipes += linear
-    why = _not_comparable(data)
+    why = "its votes know no class weights" if balanced else _not_comparable(data)
     memory = [_memory(), _memory_search()]
     if why:
         left_out |= {one.name: why for one in memory}
     else:
         recipes += memory
-    for one, why in _yardsticks(data, n_classes):
+    for one, why in _yardsticks(data, n_classes, "balanced" if balanced else None):
         if why:
             left_out[one.name] = why
         else:
@@ -255,16 +255,19 @@ def _memory_search() -> Recipe:
     )  # fmt: skip
 
 
-def _yardsticks(data: Rows, n_classes: int) -> list[tuple[Recipe, str]]:
+def _yardsticks(data: Rows, n_classes: int, weight: str | None) -> list[tuple[Recipe, str]]:
     """Outside models as their users run them, each with why it does not apply, or nothing."""
     is_matrix = isinstance(data, FeatureMatrix)
 
     def boosting(setting: Setting, seed: int, threads: int):
-        trees = LightGBMYardstick(**setting, random_state=seed, n_jobs=threads)
+        trees = LightGBMYardstick(
+            **setting, class_weight=weight, random_state=seed, n_jobs=threads
+        )
         return Pipeline([("classifier", trees)])
 
     def additive(setting: Setting, seed: int, threads: int):
-        return Pipeline([("classifier", EBMYardstick(random_state=seed, n_jobs=threads))])
+        model = EBMYardstick(**setting, class_weight=weight, random_state=seed, n_jobs=threads)
+        return Pipeline([("classifier", model)])
 
     # A round grows a tree for each class; with many classes its defaults have to do.
     axes: dict[str, Sequence[Any]] = {"num_leaves": (31,), "rounds": (100,)}
@@ -277,7 +280,8 @@ def _yardsticks(data: Rows, n_classes: int) -> list[tuple[Recipe, str]]:
     ebm = Recipe(
         "EBM", "yardstick", "an additive model of boosted curves and pairs from outside, for "
         "comparison; never chosen", additive, lambda model: model[-1].n_bins_,
-        made_of="bins of curves", cost=30.0, costs_like=("LightGBM", 80.0),
+        made_of="bins of curves", axes={"outer_bags": (4,)}, cost=30.0,
+        costs_like=("LightGBM", 80.0),
     )  # fmt: skip
     why_lightgbm = why_ebm = ""
     if n_classes > _MOST_BOOSTED:

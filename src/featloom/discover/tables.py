@@ -60,6 +60,7 @@ class TableQuestion(Question):
     positive : class whose F1 counts; default the rarer of two.
     judge_by : one of :data:`JUDGES`, in any case of letters.
     balanced : whether every class weighs the same, however many rows it has.
+    outside : the same rows with columns that only outside models can use; None: there are none.
     """
 
     kind = "table"
@@ -71,8 +72,9 @@ class TableQuestion(Question):
         positive: str | None = None,
         judge_by: str = "log-loss",
         balanced: bool = False,
+        outside: NominalTable | None = None,
     ):
-        self.data = data
+        self.data, self.outside = data, outside
         self.labels = _known(data)
         self.classes = tuple(map(str, data.classes))
         self.balanced = balanced
@@ -132,6 +134,11 @@ class TableQuestion(Question):
 
     def take(self, units: np.ndarray) -> Rows:
         return self.data.take(units)
+
+    def take_for(self, contender: Contender, units: np.ndarray) -> Rows:
+        if contender.role == "yardstick" and self.outside is not None:
+            return self.outside.take(units)
+        return self.take(units)
 
     # ── judging ──
 
@@ -218,9 +225,11 @@ class TableQuestion(Question):
         return fitted
 
     def _calibration_error(self, labels: np.ndarray, p: np.ndarray) -> float:
+        weights = self.weight_of[labels] if self.balanced else None
         if self.positive is None:
-            return expected_calibration_error(labels, p)
-        return expected_calibration_error((labels == self.positive).astype(int), self._two(p))
+            return expected_calibration_error(labels, p, weights=weights)
+        is_true = (labels == self.positive).astype(int)
+        return expected_calibration_error(is_true, self._two(p), weights=weights)
 
     def _two(self, p: np.ndarray) -> np.ndarray:
         """Probabilities of "another class" and of the positive one."""
@@ -346,10 +355,11 @@ class TableQuestion(Question):
             "f1": None,
         }
         answers = known.answers
+        weights = self.weight_of[labels] if self.balanced else None
         if self.positive is not None:
             is_true = labels == self.positive
             p = known.of_positive
-            bins = calibration_bins(is_true.astype(int), np.stack([1 - p, p], axis=1))
+            came = is_true.astype(int)
             if known.threshold > 0:
                 tp, fp, fn = self._f1_counts(labels, known).sum(axis=0).tolist()
                 found["f1"] = {
@@ -360,8 +370,8 @@ class TableQuestion(Question):
                     "recall": tp / (tp + fn) if tp + fn else 0.0,
                 }
         else:
-            right, p = (answers == labels).astype(int), known.of_answer
-            bins = calibration_bins(right, np.stack([1 - p, p], axis=1))
+            came, p = (answers == labels).astype(int), known.of_answer
+        bins = calibration_bins(came, np.stack([1 - p, p], axis=1), weights=weights)
         found["calibration"] = [
             {"n": n, "mean": mean, "share": share, "low": low, "high": high}
             for n, mean, share, low, high in bins

@@ -120,7 +120,12 @@ def auc(labels: Codes, p: Probabilities) -> float | None:
 
 
 def calibration_bins(
-    labels: Codes, p: Probabilities, n_bins: int = 10, *, positive: int | None = None
+    labels: Codes,
+    p: Probabilities,
+    n_bins: int = 10,
+    *,
+    positive: int | None = None,
+    weights: np.ndarray | None = None,
 ) -> list[CalibrationBin]:
     """Bins of rows by probability, lowest first: what was promised beside what came.
 
@@ -131,6 +136,7 @@ def calibration_bins(
         together, so that there may be fewer bins, of unequal size.
     positive : the class whose probability is looked at.  By default the second of two classes;
         with more classes the answered class of each row, the share being that of right answers.
+    weights : of the rows, in means and shares; None: all weigh the same.
 
     References
     ----------
@@ -161,16 +167,30 @@ def calibration_bins(
     promised, came = promised[order], came[order]
     edges = _edges(promised, n_bins)
     sizes = np.diff(edges)
-    means = np.add.reduceat(promised, edges[:-1]) / sizes
-    positives = np.add.reduceat(came.astype(np.int64), edges[:-1])
+    heavy = np.ones(len(order)) if weights is None else np.asarray(weights, float)[order]
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, edges[:-1])
+
+    total = summed(heavy)
+    means, shares = summed(promised * heavy) / total, summed(came * heavy) / total
+    # An interval has as many rows as weigh alike.
+    effective = sizes if weights is None else total**2 / summed(heavy**2)
     return [
-        CalibrationBin(n, mean, k / n, *_wilson(k, n))
-        for n, mean, k in zip(sizes.tolist(), means.tolist(), positives.tolist(), strict=True)
+        CalibrationBin(n, mean, share, *_wilson(share, size))
+        for n, mean, share, size in zip(
+            sizes.tolist(), means.tolist(), shares.tolist(), effective.tolist(), strict=True
+        )
     ]
 
 
 def expected_calibration_error(
-    labels: Codes, p: Probabilities, n_bins: int = 15, *, positive: int | None = None
+    labels: Codes,
+    p: Probabilities,
+    n_bins: int = 15,
+    *,
+    positive: int | None = None,
+    weights: np.ndarray | None = None,
 ) -> float:
     """Mean distance of promised probability and share, over bins of equally many rows.
 
@@ -188,7 +208,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0, 0, 1, 0], p, n_bins=2), 4)
     0.225
     """
-    bins = calibration_bins(labels, p, n_bins, positive=positive)
+    bins = calibration_bins(labels, p, n_bins, positive=positive, weights=weights)
     distances = [one.n * abs(one.probability - one.share) for one in bins]
     return sum(distances) / sum(one.n for one in bins)
 
@@ -283,14 +303,14 @@ def _edges(in_order: np.ndarray, n_bins: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], ends[nearer], [n_rows]])).astype(np.int64)
 
 
-def _wilson(positives: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share: where a normal approximation would not reject it."""
-    share, square = positives / n, _NORMAL_975**2
+def _wilson(share: float, n: float) -> tuple[float, float]:
+    """The 95 % interval of a share of n rows: where a normal approximation would not reject it."""
+    square = _NORMAL_975**2
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = _NORMAL_975 * np.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
     # At shares of 0 and 1 the interval ends there, but for rounding.
-    low = 0.0 if positives == 0 else float(centre - half)
-    high = 1.0 if positives == n else float(centre + half)
+    low = 0.0 if share == 0 else float(centre - half)
+    high = 1.0 if share == 1 else float(centre + half)
     return low, high
 
 
