@@ -55,17 +55,27 @@ class MadeUp:
         return list(self.classes), self.p
 
 
+class Asked(TableQuestion):
+    """A question that has the contenders of a case, and no others."""
+
+    asked = ()
+
+    def contenders(self):
+        return self.asked
+
+
 class Case:
     """A table with made-up trials of contenders."""
 
     def __init__(self, n=3_000, n_classes=3, judge_by="log-loss"):
-        self.question = TableQuestion(letters(n, n_classes), judge_by=judge_by)
+        self.question = Asked(letters(n, n_classes), judge_by=judge_by)
         self.protocol = make_protocol(self.question.labels, n_folds=FOLDS, seed=0)
         self.contenders, self.standings, self.history = [], {}, []
         self.passed_over = {}
 
-    def add(self, name, right, size, *, in_test=None, seed=0, folds=EVERY, learned=480):
+    def add(self, name, right, size, *, in_test=None, seed=0, folds=EVERY, learned=None):
         """A contender that is right with a given probability, and knows with which."""
+        learned = len(self.protocol.learn) if learned is None else learned
         draw = np.random.default_rng([seed, len(self.contenders)])
         self.contenders.append(
             Contender(name, ROLES.get(name, "method"), "an idea", lambda *_: iter(()))
@@ -115,7 +125,7 @@ class Case:
         return order
 
     def judged(self):
-        order = self.schedule()
+        order, self.question.asked = self.schedule(), self.contenders
         return judge(
             self.question, self.protocol, entries_of(order.standings, self.history), order,
             self.history, passed_over=self.passed_over,
@@ -357,6 +367,21 @@ def test_the_reference_is_enough_where_every_method_was_compared_on_all_rows():
     )
 
 
+def test_the_reference_is_not_called_enough_where_nobody_learned_from_all_rows():
+    case = Case().add(CHANCE, 0, 0, learned=1_200).add("linear model", 0.65, 20, learned=1_200)
+    found = case.add("induction", 0.55, 300, learned=1_200).judged()
+    assert found.chosen == "linear model"
+    assert "No method that was compared is better than the linear model" in found.verdict
+
+
+def test_the_reference_is_not_called_enough_where_only_some_were_asked_for():
+    names = ["linear model", "selection"]
+    found = discover(letters(), only=names, budget=None, n_jobs=1, verbose=False)
+    asked = {row["name"]: row["status"] for row in found.leaderboard}
+    assert asked["induction"] == asked["naive Bayes"] == "not asked"
+    assert "enough" not in found.verdict
+
+
 @pytest.mark.parametrize("left", ["a fold", "the test part", "everything", "rows"])
 def test_the_reference_is_not_called_enough_where_something_was_not_compared(left):
     case = usual(gain=-0.1)
@@ -409,8 +434,27 @@ def test_where_the_test_part_was_not_reached_no_more_than_folds_is_told():
 def test_nothing_is_not_said_to_be_there_where_no_method_was_compared():
     case = Case().add(CHANCE, 0, 0).add("linear model", 1 / 3, 20)
     found = case.add("memory", 1 / 3, 9, folds=()).judged()
-    assert found.verdict.startswith("No method was compared: on the test part none of the 1 ")
+    assert found.verdict.startswith("No method was compared: on the test part the linear model has")
     assert found.verdict.endswith("Not compared: memory.")
+
+
+def test_nothing_is_not_said_to_be_there_where_a_method_was_not_compared():
+    case = Case().add(CHANCE, 0, 0).add("linear model", 1 / 3, 20).add("selection", 1 / 3, 9)
+    found = case.add("induction", 1 / 3, 9, folds=()).judged()
+    assert found.verdict.startswith("Nothing was found by what was compared: on the test part ")
+    assert found.verdict.endswith("Not compared: induction.")
+
+
+def test_what_comes_near_is_not_called_nothing():
+    """Some rows are told, too few of them to be sure."""
+    case = Case(n=400).add(CHANCE, 0, 0).add("linear model", 0.42, 20)
+    found = case.add("induction", 0.46, 9, seed=1).judged()
+    least = min(one["p_adjusted"] for one in found.comparisons if one.get("gate"))
+    assert LEVEL < least < 0.1
+    assert found.verdict.startswith("Nothing is proven here: on the test part induction has 1.0")
+    assert "class shares alone 1.099, and none of the 2 contenders predicts better" in found.verdict
+    assert found.verdict.endswith("after correction for 2 comparisons); more rows may tell.")
+    assert not found.significant
 
 
 def test_that_cross_validation_missed_something_is_said():

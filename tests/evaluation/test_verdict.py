@@ -9,16 +9,21 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from featloom.errors import InputError
-from featloom.evaluation.significance import Comparison, holm
+from featloom.evaluation.probabilities import auc
+from featloom.evaluation.significance import Comparison, Interval, holm
 from featloom.evaluation.verdict import (
     LEVEL,
     NEAR,
+    area_interval,
     beyond_chance,
+    by_lot,
     choose,
     comparable_means,
     corrected_interval,
     mean_interval,
+    paired_areas,
     paired_means,
+    share_interval,
 )
 
 score = st.floats(0.0, 1.0).map(lambda value: round(value, 3))
@@ -287,3 +292,99 @@ def test_where_there_is_nothing_something_is_claimed_no_more_often_than_the_leve
     claimed = sum(any(beyond_chance(made_up(draw.random(8).tolist()))) for _ in range(times))
     assert claimed / times <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / times)
     assert LEVEL == 0.01
+
+
+# ── do predictions go with the classes at all? ──
+
+
+@pytest.mark.parametrize("n", [60, 700])
+@pytest.mark.parametrize("is_class", [False, True])
+def test_predictions_that_know_nothing_are_believed_no_more_often_than_the_level(n, is_class):
+    draw, level, ps = np.random.default_rng(n + is_class), 0.05, []
+    for seed in range(300):
+        labels = draw.choice(2 + is_class, n, p=[0.6, 0.4][:2] if not is_class else [0.5, 0.3, 0.2])
+        spoken = draw.integers(0, 3, n) if is_class else draw.normal(size=n)
+        ps.append(by_lot(spoken, labels, seed=seed))
+    # Twice the standard deviation of 300 draws is .025.
+    assert np.mean(np.array(ps) < level) < level + 0.03
+    assert 0.4 < np.mean(ps) < 0.62
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_many_rows_and_few_are_told_alike(is_class):
+    draw = np.random.default_rng(3)
+    labels = draw.choice(2, 500)
+    spoken = labels * 0.2 + draw.normal(size=500)
+    if is_class:
+        spoken = np.where(draw.random(500) < 0.05, labels, draw.choice(2, 500))
+    dealt = by_lot(spoken, labels)
+    normal = by_lot(np.append(spoken, spoken.mean().astype(spoken.dtype)), np.append(labels, 0))
+    assert dealt == pytest.approx(normal, rel=0.6)
+
+
+def test_one_class_or_one_prediction_tells_nothing():
+    labels = np.arange(60) % 2
+    assert by_lot(np.zeros(60), labels) == by_lot(np.zeros(60, dtype=int), labels) == 1.0
+    assert by_lot(np.arange(60.0), np.ones(60, dtype=int)) == 1.0
+
+
+# ── areas under curves ──
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=4, max_size=40))
+def test_the_area_is_the_share_of_pairs_in_order(rows):
+    is_positive, scores = np.array([a for a, _ in rows]), np.array([float(b) for _, b in rows])
+    found = area_interval(is_positive, scores, np.arange(len(rows)))
+    p = scores / 10
+    expected = auc(is_positive.astype(int), np.stack([1 - p, p], axis=1))
+    assert found.value == pytest.approx(0.5 if expected is None else expected)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_intervals_of_areas_hold_the_truth_as_often_as_they_say():
+    """Positives are normal with mean 1, the others with mean 0: an area of Φ(1 / √2)."""
+    truth, held = 0.7602499389065233, 0
+    draw = np.random.default_rng(0)
+    for _ in range(400):
+        is_positive = draw.random(120) < 0.4
+        scores = draw.normal(size=120) + is_positive
+        found = area_interval(is_positive, scores, np.arange(120))
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_rows_of_a_group_count_once():
+    draw = np.random.default_rng(1)
+    is_positive, scores = draw.random(50) < 0.5, draw.normal(size=50)
+    once = area_interval(is_positive, scores, np.arange(50))
+    thrice = area_interval(np.tile(is_positive, 3), np.tile(scores, 3), np.tile(np.arange(50), 3))
+    assert (thrice.value, thrice.low) == pytest.approx((once.value, once.low))
+
+
+def test_a_perfect_order_is_not_certain_and_one_class_has_no_area():
+    is_positive = np.arange(40) % 4 == 0
+    found = area_interval(is_positive, is_positive * 1.0, np.arange(40))
+    assert found.value == found.high == 1
+    assert 0.6 < found.low < 0.75, "ten positive rows could well have one amiss in a quarter"
+    nothing = area_interval(np.ones(5, dtype=bool), np.arange(5.0), np.arange(5))
+    assert (nothing.value, nothing.low, nothing.high) == (0.5, 0.0, 1.0)
+
+
+def test_areas_that_differ_by_nothing_are_called_different_as_often_as_the_level_says():
+    draw, called = np.random.default_rng(2), 0
+    for _ in range(400):
+        is_positive = draw.random(150) < 0.3
+        shared = draw.normal(size=150) + is_positive
+        both = [shared + draw.normal(size=150) for _ in range(2)]
+        called += paired_areas(is_positive, *both, np.arange(150)).p < 0.05
+    assert 0.02 <= called / 400 <= 0.08
+    assert paired_areas(is_positive, shared, shared, np.arange(150)).p == 1.0
+
+
+def test_shares_of_all_or_nothing_have_an_interval():
+    sure = Interval(1.0, 1.0, 1.0, 30, 0)
+    assert share_interval(sure, 30, 0).low == pytest.approx(0.025 ** (1 / 30))
+    assert share_interval(Interval(0.0, 0.0, 0.0, 30, 0), 0, 30).high == pytest.approx(
+        1 - 0.025 ** (1 / 30)
+    )
+    assert share_interval(Interval(0.5, 0.4, 0.6, 30, 0), 15, 15).low == 0.4

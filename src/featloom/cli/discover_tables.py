@@ -13,6 +13,7 @@ from featloom.report.metric import Metric, bare
 from featloom.shown import TableColumn, table_for
 
 MOST_MATRIX = 5
+NOT_ASKED = "not asked"
 
 
 def show_leaderboard(console: Any, result: Mapping[str, Any]) -> None:
@@ -27,8 +28,10 @@ def show_leaderboard(console: Any, result: Mapping[str, Any]) -> None:
         for words in _amounts(ranked, result.get("unit", "rows")):
             console.say(words)
     for one in board:
-        if not is_ranked(one):
+        if not is_ranked(one) and one["status"] != NOT_ASKED:
             console.say(f"{one['name']}: {one['status']}, {one['why']}")
+    if aside := [one["name"] for one in board if one["status"] == NOT_ASKED]:
+        console.print(f"not asked for: {', '.join(aside)}", markup=False, highlight=False)
 
 
 def metric_of(result: Mapping[str, Any]) -> Metric:
@@ -124,6 +127,8 @@ def chosen_words(figures: Mapping[str, Any]) -> str:
     if f1.get("value") is not None:
         at = f" at threshold {bare(f1['threshold'], 2)}" if f1.get("threshold") is not None else ""
         words.append(f"F1 of {class_name(f1.get('positive'))} {100 * f1['value']:.1f} %{at}")
+        if (plain := f1.get("of_predictions")) is not None:
+            words[-1] += f", {100 * plain:.1f} % as predicted"
     return "; ".join(words)
 
 
@@ -158,7 +163,7 @@ def time_words(result: Mapping[str, Any]) -> list[str]:
     statuses = [one["status"] for one in result["leaderboard"]]
     why = why_stopped(budget.get("stopped", ""), statuses)
     lines = []
-    if why and why != why_stopped("finished", []):
+    if why and why not in (why_stopped("finished", []), why_stopped("finished", [NOT_ASKED])):
         lines.append(f"stopped after {seconds(budget['spent'])}: {why}")
     said = []
     if budget.get("first_answer") is not None:

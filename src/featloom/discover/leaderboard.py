@@ -12,7 +12,7 @@ from typing import Any
 from featloom.compare.contenders import Contender, Fitted, Question, Setting
 from featloom.compare.schedule import FirstAnswers, Standing
 from featloom.discover.words import verdict_words, why_chosen
-from featloom.evaluation.protocol import TEST, Protocol
+from featloom.evaluation.protocol import MOST_JUDGED, TEST, Protocol
 from featloom.evaluation.significance import Comparison, holm
 from featloom.evaluation.verdict import (
     LEVEL,
@@ -114,6 +114,8 @@ def judge(
     contenders = [one.contender for one in schedule.standings.values()]
     choosable = [one for one in entries if one.role != "yardstick"]
     chosen, best = choice(choosable) if choosable else (None, None)
+    # The sizes that were weighed are those of models of the folds and the test part.
+    why = "" if chosen is None or best is None else why_chosen(chosen, best)
     if chosen is not None and kept is not None:
         chosen.outcome = {
             **chosen.outcome, "size": int(kept.size), "size_words": kept.size_words,
@@ -131,23 +133,30 @@ def judge(
         for one in contenders
         if one.name not in done
     ]
+    asked = {one.name for one in contenders}
     rows += [
-        {"name": name, "role": "method", "idea": "", "status": "not applicable", "why": why}
+        {"name": one.name, "role": one.role, "idea": one.idea, "status": "not asked"}
+        | {"why": "others were asked for", "chosen": False}
+        for one in question.contenders()
+        if one.name not in asked
+    ]
+    rows += [
+        {"name": name, "role": "method", "idea": "", "status": "not applicable", "why": reason}
         | {"chosen": False}
-        for name, why in question.left_out().items()
+        for name, reason in question.left_out().items()
     ]
     curves = _curves(question, contenders, history)
     if chosen is None or best is None:
         return Found(rows, [], curves, "Nothing was finished.", False, None, "", None)
-    tests, gate = _against_chance(question, protocol, entries, seed)
-    something = any(gate.values())
+    tests = _against_chance(question, protocol, entries, seed)
+    something = any(test["significant"] for test in tests)
     plain = [one for one in entries if one.role == "baseline"] or choosable
     reference = max(plain, key=lambda one: (one.tested, -entries.index(one)))
     comparisons = _comparisons(question, protocol, entries, reference, something, seed)
     for row in rows:
         row["chosen"] = row["name"] == chosen.name
     words, significant = verdict_words(
-        question, chosen, reference, gate, [*comparisons], entries, rows
+        question, chosen, reference, tests, comparisons, entries, rows, len(protocol.learn)
     )
     figures = None
     if chosen.tested and chosen.outcome["details"]:
@@ -157,7 +166,7 @@ def judge(
             figures["base_rate_log_loss"] = blind[0].outcome["details"].get("log_loss")
     return Found(
         rows, [*tests, *comparisons], curves, words, significant, chosen.name,
-        why_chosen(chosen, best), reference.name, figures,
+        why, reference.name, figures,
     )  # fmt: skip
 
 
@@ -249,10 +258,13 @@ def _row(question: Question, protocol: Protocol, one: Entry, seed: int) -> dict[
         "predict_s": 1000 * float(one.outcome["predict_s"]) / max(len(protocol.test), 1),
         "setting": one.outcome["words"],
         "tuned": not one.is_default,
-        "learned": one.learned,
+        # Who learned from all rows of its folds would learn from all of the others' too.
+        "learned": one.learned if one.tested or one.units else len(protocol.learn),
     }
     if len(scores) > 1:
-        ratio = 1 / (protocol.n_folds - 1)
+        of_fold = len(protocol.learn) / protocol.n_folds
+        learned = min(one.units or len(protocol.learn), len(protocol.learn) - of_fold)
+        ratio = min(of_fold, MOST_JUDGED) / learned
         found = corrected_interval(scores, judged_over_learned=ratio)
         row["interval"] = _ends(question, found.low, found.high)
     if one.tested:
@@ -278,22 +290,21 @@ def _ends(question: Question, low: float, high: float) -> list[float]:
 
 def _against_chance(
     question: Question, protocol: Protocol, entries: Sequence[Entry], seed: int
-) -> tuple[list[dict[str, Any]], dict[str, bool]]:
+) -> list[dict[str, Any]]:
     """Every contender against the prediction that looks at nothing."""
     blind = [one for one in entries if one.role == "chance" and one.tested]
     seeing = [one for one in entries if one.role != "chance" and one.tested]
     if not blind or not seeing:
-        return [], {}
+        return []
     tests = [
         question.compare_with_chance(protocol.test, one.rows, blind[0].rows, seed) for one in seeing
     ]
     passed = beyond_chance(tests)
     adjusted = holm([test.p for test in tests]).tolist()
-    found = [
+    return [
         _comparison(one, blind[0], test, p, good) | {"gate": True}
         for one, test, p, good in zip(seeing, tests, adjusted, passed, strict=True)
     ]
-    return found, {one.name: good for one, good in zip(seeing, passed, strict=True)}
 
 
 def _comparisons(

@@ -243,15 +243,15 @@ def _memory() -> Recipe:
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
         search = MemorySearch(
-            cv=3, budget=60, decay="scale", compat=None, n_jobs=threads, random_state=seed
-        )
+            cv=3, budget=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
+            random_state=seed,
+        )  # fmt: skip
         return Pipeline([("classifier", search)])
 
     return Recipe(
         "memory search", "method", "memory, with each column's use searched", build,
         lambda model: len(model[-1].best_estimator_._labels), made_of="stored rows", cost=20.0,
-        found=_memory_weights, keep=save_memory, calibrated_by="smoothing", calibrate=_smooth,
-        searches=True,
+        found=_memory_weights, keep=save_memory, searches=True,  # the smoothing with the rest
     )  # fmt: skip
 
 
@@ -260,9 +260,7 @@ def _yardsticks(data: Rows, n_classes: int, weight: str | None) -> list[tuple[Re
     is_matrix = isinstance(data, FeatureMatrix)
 
     def boosting(setting: Setting, seed: int, threads: int):
-        trees = LightGBMYardstick(
-            **setting, class_weight=weight, random_state=seed, n_jobs=threads
-        )
+        trees = LightGBMYardstick(**setting, class_weight=weight, random_state=seed, n_jobs=threads)
         return Pipeline([("classifier", trees)])
 
     def additive(setting: Setting, seed: int, threads: int):

@@ -28,6 +28,7 @@ from featloom.evaluation.probabilities import (
     calibration_bins,
     confusion,
     expected_calibration_error,
+    f1_at,
     row_briers,
     row_losses,
 )
@@ -37,7 +38,14 @@ from featloom.evaluation.significance import (
     bootstrap_interval,
     paired_bootstrap,
 )
-from featloom.evaluation.verdict import mean_interval, paired_means
+from featloom.evaluation.verdict import (
+    area_interval,
+    by_lot,
+    mean_interval,
+    paired_areas,
+    paired_means,
+    share_interval,
+)
 from featloom.formats.packing import packed, unpacked
 from featloom.learners.linear import LinearClassifier
 
@@ -48,7 +56,6 @@ _MOST_SHOWN = 200
 _STEPS = 200  # of a probability, in the counts by which a threshold is found
 _MANY = 500  # groups, from which a mean is as good as normal
 _RESAMPLES = 4_000  # of groups, where there are fewer
-_DRAWS = 1_000  # of a bootstrap that takes a figure of all rows each time
 
 
 class TableQuestion(Question):
@@ -269,28 +276,10 @@ class TableQuestion(Question):
         columns = [np.bincount(group_of, column) for column in counts.T]
         return np.stack(columns, axis=1)
 
-    def _drawn_areas(self, units: np.ndarray, which: Sequence[_Predicted], seed: int) -> np.ndarray:
-        """Areas under the curve of each in draws of whole groups; the first is of the data."""
+    def _of_areas(self, units: np.ndarray, *which: _Predicted) -> list[np.ndarray]:
+        """What areas under curves are taken of: truth, scores of each, and groups."""
         is_true = self.labels[units] == self.positive
-        scores = [one.of_positive for one in which]
-        group_of = self._group_of(units)
-        order = np.argsort(group_of, kind="stable")
-        begins = np.searchsorted(group_of[order], np.arange(group_of.max() + 2))
-        random = np.random.default_rng(seed)
-        found = []
-        for number in range(_DRAWS + 1):
-            rows = order
-            if number:
-                drawn = random.integers(len(begins) - 1, size=len(begins) - 1)
-                if len(begins) - 1 == len(order):
-                    rows = order[drawn]
-                else:
-                    rows = np.concatenate([order[begins[g] : begins[g + 1]] for g in drawn])
-            truth = is_true[rows].astype(int)
-            areas = [auc(truth, np.stack([1 - s[rows], s[rows]], axis=1)) for s in scores]
-            if None not in areas:
-                found.append(areas)
-        return np.array(found)
+        return [is_true, *(one.of_positive for one in which), self._group_of(units)]
 
     def interval(self, units: np.ndarray, rows: str, seed: int) -> Interval:
         known = _Predicted.of(rows)
@@ -298,19 +287,25 @@ class TableQuestion(Question):
         if self.judge_by == "F1":
             counts = self._counts_of_f1(units, known)
             found = bootstrap_interval(counts, f1_of_counts, seed=seed)
+            if found.value == 1:
+                hits = int(counts[:, 0].sum())
+                return share_interval(found, min(hits, n_groups), 0)
             if found.value == 0:
                 # None was hit; that does not say that none would be: half a hit is not excluded.
                 n = int(counts[:, [0, 2]].sum())
                 return replace(found, high=2 * 3 / (2 * 3 + n) if n else 1.0)
             return found
         if self.judge_by == "AUC":
-            drawn = self._drawn_areas(units, [known], seed)[:, 0]
-            low, high = np.quantile(drawn, [0.025, 0.975])
-            return Interval(float(drawn[0]), float(low), float(high), n_groups, _DRAWS)
+            return area_interval(*self._of_areas(units, known))
         sums = self._sums(units, self._values(units, known))
         if n_groups >= _MANY:
-            return mean_interval(sums)
-        return bootstrap_interval(sums, accuracy_of_counts, resamples=_RESAMPLES, seed=seed)
+            found = mean_interval(sums)
+        else:
+            found = bootstrap_interval(sums, accuracy_of_counts, resamples=_RESAMPLES, seed=seed)
+        if self.judge_by == "accuracy":
+            right = int((known.answers == self.labels[units]).sum())
+            return share_interval(found, min(right, n_groups), min(len(units) - right, n_groups))
+        return found
 
     def compare(self, units: np.ndarray, first: str, second: str, seed: int) -> Comparison:
         both = [_Predicted.of(rows) for rows in (first, second)]
@@ -318,21 +313,26 @@ class TableQuestion(Question):
             counts = [self._counts_of_f1(units, one) for one in both]
             return paired_bootstrap(counts[0], counts[1], f1_of_counts, seed=seed)
         if self.judge_by == "AUC":
-            drawn = self._drawn_areas(units, both, seed)
-            apart = drawn[:, 0] - drawn[:, 1]
-            tail = 1 + min(int((apart[1:] <= 0).sum()), int((apart[1:] >= 0).sum()))
-            n = len(np.unique(self._group_of(units)))
-            p = min(1.0, max(2 * tail / (len(apart)), 2.0 ** (1 - n)))
-            low, high = np.quantile(apart, [0.025, 0.975])
-            return Comparison(float(apart[0]), float(low), float(high), p, n, _DRAWS)
+            return paired_areas(*self._of_areas(units, *both))
         return self._paired([self._sums(units, self._values(units, one)) for one in both], seed)
 
     def compare_with_chance(
         self, units: np.ndarray, first: str, chance: str, seed: int
     ) -> Comparison:
-        """By log-loss, whatever else is judged by: it tells best that anything is known."""
+        """By log-loss, whatever else is judged by: it tells best that anything is known.
+
+        Where rows stand by themselves, predictions are also held against classes dealt by lot; of
+        the two answers the surer one counts, at twice its p.
+        """
         both = [_Predicted.of(rows) for rows in (first, chance)]
-        return self._paired([self._sums(units, -one.losses) for one in both], seed)
+        found = self._paired([self._sums(units, -one.losses) for one in both], seed)
+        if self.groups is not None:
+            return found
+        labels, spoken = self.labels[units], both[0].answers
+        if self.positive is not None and len(self.present) == 2:
+            p = np.clip(both[0].of_positive, 1e-9, 1 - 1e-9)
+            labels, spoken = (labels == self.positive).astype(int), np.log(p / (1 - p))
+        return replace(found, p=min(1.0, 2 * min(found.p, by_lot(spoken, labels, seed=seed))))
 
     @staticmethod
     def _paired(sums: Sequence[np.ndarray], seed: int) -> Comparison:
@@ -366,6 +366,7 @@ class TableQuestion(Question):
                     "positive": found["positive"],
                     "threshold": known.threshold,
                     "value": float(f1_of_counts(np.array([tp, fp, fn]))),
+                    "of_predictions": f1_at(is_true, (answers == self.positive).astype(float), 0.5),
                     "precision": tp / (tp + fp) if tp + fp else 0.0,
                     "recall": tp / (tp + fn) if tp + fn else 0.0,
                 }

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from featloom.compare.contenders import Question
+from featloom.report.metric import bare
 
 if TYPE_CHECKING:
     from featloom.discover.leaderboard import Entry
+
+_DOUBTFUL = 0.1  # p after correction, below which there may be something after all
 
 
 def why_chosen(chosen: Entry, best: Entry) -> str:
@@ -25,28 +28,33 @@ def verdict_words(
     question: Question,
     chosen: Entry,
     reference: Entry,
-    gate: Mapping[str, bool],
+    tests: Sequence[Mapping[str, Any]],
     comparisons: Sequence[Mapping[str, Any]],
     entries: Sequence[Entry],
     rows: Sequence[Mapping[str, Any]],
+    n_learn: int,
 ) -> tuple[str, bool]:
     """What a reader may conclude, and whether a method is a gain over the reference.
 
     Parameters
     ----------
-    gate : by name, whether a contender is better than the prediction that looks at nothing.
+    tests : of contenders with the prediction that looks at nothing.
     comparisons : on the test part, of all others with the reference.
+    n_learn : units to learn from in all.
     """
-    words = _Words(question, entries, rows)
-    if not chosen.tested or not gate:
+    words = _Words(question, entries, rows, n_learn)
+    if not chosen.tested:
         told = words.folds_of(chosen)
         return " ".join([f"{told} The test part was not reached.", *words.not_compared()]), False
-    if not any(gate.values()):
-        return " ".join([words.nothing(chosen), *words.not_compared()]), False
+    if not tests:
+        told = f"{words.own_figure(chosen)} Nothing was compared with it."
+        return " ".join([told, *words.not_compared()]), False
+    good = [test["a"] for test in tests if test["significant"]]
+    if not good:
+        return " ".join([words.nothing(chosen, tests), *words.not_compared()]), False
     against = {one["a"]: one for one in comparisons}
     said, significant = [words.own_figure(chosen)], False
     if chosen.role == "chance":
-        good = [name for name, passed in gate.items() if passed]
         said.append(f"Cross-validation chose it, although on the test part {good[0]} is better.")
     elif chosen is reference:
         said.append(words.reference_chosen(reference, against))
@@ -61,22 +69,27 @@ class _Words:
     """Sentences about the contenders of one question."""
 
     def __init__(
-        self, question: Question, entries: Sequence[Entry], rows: Sequence[Mapping[str, Any]]
+        self,
+        question: Question,
+        entries: Sequence[Entry],
+        rows: Sequence[Mapping[str, Any]],
+        n_learn: int,
     ):
         self.question, self.entries, self.rows = question, entries, rows
+        self.n_learn = n_learn
 
     # ── numbers ──
 
     def value(self, score: float) -> str:
         """A score as people read it: .281, or 86.9 %."""
         if self.question.lower_is_better:
-            return f"{-score:.3f}".replace("0.", ".", 1)
+            return bare(-score)
         return f"{100 * score:.1f} %"
 
     def apart(self, difference: float) -> str:
         """A difference of scores with its sign, better is positive: +.012, or +1.5."""
         if self.question.lower_is_better:
-            return f"{difference:+.3f}".replace("0.", ".", 1)
+            return f"{'-' if difference < 0 else '+'}{bare(abs(difference))}"
         return f"{100 * difference:+.1f}"
 
     @property
@@ -87,10 +100,7 @@ class _Words:
 
     def doubt(self, test: Mapping[str, Any], n: int) -> str:
         low, high = (self.apart(end) for end in test["interval"])
-        p = test["p_adjusted"]
-        shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
-        corrected = f" after correction for {n} comparisons" if n > 1 else ""
-        return f"(95 % {low} to {high}; {shown}{corrected})"
+        return f"(95 % {low} to {high}; {_p(test, n)})"
 
     # ── sentences ──
 
@@ -118,21 +128,35 @@ class _Words:
             f"in {where} of cross-validation."
         )
 
-    def nothing(self, chosen: Entry) -> str:
-        tried = [one for one in self.entries if one.role == "method" and one.tested]
+    def nothing(self, chosen: Entry, tests: Sequence[Mapping[str, Any]]) -> str:
+        """Where no contender is better than one that looks at nothing, for sure."""
         tested = [one for one in self.entries if one.tested and one.role != "chance"]
-        start = "There is nothing to find here" if tried else "No method was compared"
-        best = max(tested, key=lambda one: one.test, default=None)
-        near = (
-            "" if best is None else f" The best of them, {best.name}, has {self.value(best.test)}"
+        blind = next(one for one in self.entries if one.tested and one.role == "chance")
+        best = max(tested, key=lambda one: one.test)
+        test = min(tests, key=lambda one: (one["p_adjusted"], -one["difference"]))
+        left = [row for row in self.rows if row["status"] in ("unfinished", "partly")]
+        doubtful = test["p_adjusted"] < _DOUBTFUL and test["difference"] > 0
+        if not any(one.role == "method" for one in tested):
+            start = "No method was compared"
+        elif any(row["role"] in ("method", "baseline") for row in left):
+            start = "Nothing was found by what was compared"
+        else:
+            start = "Nothing is proven here" if doubtful else "There is nothing to find here"
+        own = f"{_the(chosen)} {_verb(chosen, 'has', 'have')} {self.value(chosen.test)}"
+        beside = "" if chosen is blind else f", {blind.name} alone {self.value(blind.test)}"
+        said = (
+            f"{start}: on the test part {own}{beside}, and none of the {len(tested)} contenders "
+            "predicts better, beyond chance, than one that looks at nothing."
         )
-        blind = [one for one in self.entries if one.role == "chance" and one.tested]
-        if near and blind:
-            near += f", and {blind[0].name} alone {self.value(blind[0].test)}"
-        return (
-            f"{start}: on the test part none of the {len(tested)} contenders predicts better, "
-            f"beyond chance, than one that looks at nothing.{near}{'.' if near else ''}"
-        )
+        if best is not chosen:
+            has = _verb(best, "has", "have")
+            said += f" The best of them, {best.name}, {has} {self.value(best.test)}."
+        if doubtful:
+            said += (
+                f" {_capital(test['a'])} comes nearest ({_p(test, len(tests))}); more "
+                f"{self.question.unit} may tell."
+            )
+        return said
 
     def reference_chosen(self, reference: Entry, against: Mapping[str, Mapping[str, Any]]) -> str:
         who = _the(reference)
@@ -221,11 +245,11 @@ class _Words:
         return said
 
     def all_compared(self) -> bool:
-        """Whether every method was compared, on the rows that all others learned from."""
+        """Whether every method that applies was compared, on all rows."""
         methods = [row for row in self.rows if row["role"] in ("method", "baseline")]
         whole = all(row["status"] in ("finished", "not applicable") for row in methods)
         learned = {row["learned"] for row in methods if row["status"] == "finished"}
-        return whole and len(learned) <= 1
+        return whole and learned == {self.n_learn}
 
 
 def _number(one: Entry, other: Entry) -> str:
@@ -236,8 +260,18 @@ def _number(one: Entry, other: Entry) -> str:
 
 def _said(one: Entry, verb: str, plural: str) -> str:
     """Its name and the form of a verb that goes with it, as a sentence begins."""
-    several = one.name.endswith(("templates", "shares"))
-    return f"{_capital(_the(one))} {plural if several else verb}"
+    return f"{_capital(_the(one))} {_verb(one, verb, plural)}"
+
+
+def _verb(one: Entry, verb: str, plural: str) -> str:
+    return plural if one.name.endswith(("templates", "shares")) else verb
+
+
+def _p(test: Mapping[str, Any], n: int) -> str:
+    """p, and how many comparisons it was corrected for."""
+    p = test["p_adjusted"]
+    corrected = f" after correction for {n} comparisons" if n > 1 else ""
+    return f"{'p < .001' if p < 0.001 else f'p = {bare(p)}'}{corrected}"
 
 
 def _article(question: Question) -> str:

@@ -53,6 +53,7 @@ STOPPED = {
     "budget": "the time was up",
     "interrupted": "it was interrupted",
     "left": "what is not compared would not have ended in time",
+    "asked": "everything that was asked for was compared",
 }
 LEAST_COMPILED = 0.5  # seconds that are worth a word
 MOST_FOUND, MOST_ERRORS, MOST_RIGHT = 1_000, 1_000, 6
@@ -395,9 +396,14 @@ def why_stopped(stopped: str, statuses: Iterable[str]) -> str:
     'everything that applies was compared'
     >>> why_stopped("finished", ["finished", "partly"])
     'what is not compared would not have ended in time'
+    >>> why_stopped("finished", ["finished", "not asked"])
+    'everything that was asked for was compared'
     """
-    if stopped == "finished" and not {"unfinished", "partly"}.isdisjoint(statuses):
+    seen = set(statuses)
+    if stopped == "finished" and seen & {"unfinished", "partly"}:
         stopped = "left"
+    elif stopped == "finished" and "not asked" in seen:
+        stopped = "asked"
     return STOPPED.get(stopped, visible(stopped))
 
 

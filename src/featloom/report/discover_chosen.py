@@ -170,7 +170,10 @@ def _f1_words(figures: ChosenFigures) -> str:
         said += f" {number(f1.threshold, 2)} on, tuned in the folds"
     parts = {"precision": f1.precision, "recall": f1.recall}
     shown = [f"{name} {number(100 * v, 1)} %" for name, v in parts.items() if v is not None]
-    return said + (f" ({', '.join(shown)})" if shown else "") + "."
+    said += (f" ({', '.join(shown)})" if shown else "") + "."
+    if f1.of_predictions is not None:
+        said += f" The model's own predictions have {number(100 * f1.of_predictions, 1)} %."
+    return said
 
 
 def _decimal(value: float | None) -> str | None:

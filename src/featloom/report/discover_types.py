@@ -75,11 +75,15 @@ class Budget(msgspec.Struct):
 
 
 class F1(msgspec.Struct):
-    """F1 of one class at the threshold that was tuned for it."""
+    """F1 of one class at the threshold that was tuned for it.
+
+    ``of_predictions`` is that of the class with the highest probability, which a model predicts.
+    """
 
     positive: Name = None
     threshold: float | None = None
     value: float | None = None
+    of_predictions: float | None = None
     precision: float | None = None
     recall: float | None = None
 
