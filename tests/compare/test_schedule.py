@@ -184,9 +184,12 @@ def test_every_quick_contender_answers_with_its_default_on_all_units_before_anyt
 def test_where_there_are_many_units_costs_are_seen_on_few_and_the_cheapest_answers_first():
     history = run(schedule(12_000, small=2_000), Trials(12_000))
     n = len(SECONDS)
-    assert asked(history[:n], "method", "fold", "units") == [(name, 0, 2_000) for name in SECONDS]
-    cheapest_first = sorted(SECONDS, key=SECONDS.__getitem__)
-    assert asked(history[n : 2 * n], "method", "fold", "units") == [
+    assert asked(history[:1], "method", "fold", "units") == [(CHANCE, 0, None)]
+    assert asked(history[1:n], "method", "fold", "units") == [
+        (name, 0, 2_000) for name in SECONDS if name != CHANCE
+    ]
+    cheapest_first = sorted(set(SECONDS) - {CHANCE}, key=SECONDS.__getitem__)
+    assert asked(history[n : 2 * n - 1], "method", "fold", "units") == [
         (name, 0, None) for name in cheapest_first
     ]
 
@@ -453,3 +456,58 @@ def test_whoever_goes_on_from_a_journal_is_led_the_same_way(tmp_path, seconds, w
         for name, one in replayed.standings.items():
             other = again.standings[name]
             assert (one.scores, one.units, one.costs) == (other.scores, other.units, other.costs)
+
+
+@pytest.mark.parametrize("n_learn", [2_500, 20_000, 200_000])
+@pytest.mark.parametrize("slow", ["linear model", "memory", "selection"])
+def test_one_that_hangs_leaves_time_for_the_others_within_the_least_budget(n_learn, slow):
+    """What is left of ten seconds, in one process."""
+    order = schedule(n_learn, seconds=5.3)
+    run(order, Trials(n_learn, dict.fromkeys(SECONDS, 0.02) | {CHANCE: 0.001, slow: 500.0}))
+    order.settle()
+    standing = [one.name for one in order.standings.values() if one.best is not None]
+    assert len(standing) >= 3
+    assert CHANCE in standing
+    assert order.standings[CHANCE].tested is not None
+
+
+def test_who_answered_on_a_few_units_only_stands_with_that():
+    class OnlyFew(Trials):
+        def cpu(self, candidate):
+            few = candidate["units"] is not None or candidate["method"] == CHANCE
+            return 0.1 if few else 1e6
+
+    order = schedule(4_000, seconds=6)
+    run(order, OnlyFew(4_000), stop_at=1 + 1 + len(SECONDS))
+    order.settle()
+    assert {one.units for one in order.standings.values() if one.name == "linear model"} == {2_000}
+    assert order.standings["linear model"].best is not None
+
+
+def test_one_that_grows_steeper_than_was_thought_answers_on_fewer_units():
+    class Steep(Trials):
+        def cpu(self, candidate):
+            times = 40 if candidate["method"] == "memory" and self.learned(candidate) > 5_000 else 1
+            return super().cpu(candidate) * times
+
+    order = schedule(16_000, seconds=60)
+    history = run(order, Steep(16_000))
+    units = [one for name, one in asked(history, "method", "units") if name == "memory"]
+    assert units[:3] == [2_000, None, 3_200]
+    assert order.standings["memory"].units == 3_200
+    assert ("memory", TEST) in asked(history, "method", "fold")
+
+
+def test_most_trials_are_found_again_by_a_run_that_has_more_time():
+    trials = Trials(1_500)
+    before = run(schedule(1_500, 60, 2), trials)
+    after = run(schedule(1_500, 120, 2), trials, journal=before)
+    known = {str(one.candidate) for one in before}
+    again = sum(str(one.candidate) in known for one in after)
+    assert again >= 0.7 * len(before)
+
+
+def test_a_search_that_cannot_do_with_the_data_is_passed_over_for_its_own_reason():
+    order = schedule(4_000, 300, 1, EVERYTHING)
+    run(order, Trials(4_000, faults=("template search",)))
+    assert order.passed_over["template search"] == "too few rows for it"

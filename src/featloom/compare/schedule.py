@@ -36,7 +36,7 @@ _USABLE = 0.92  # share of the time that is planned with; the rest goes by betwe
 _FIRST = 0.4  # share of the time that one contender may take with all units, test and all
 _AFFORDED = 0.25  # and that one takes which cannot afford them all
 _TRY = 0.15  # share of the time that a first look may take
-_LEAST_LIMIT, _LEAST_SHARE = 3.0, 0.1  # seconds, and share of the time, that a trial may take
+_LEAST_LIMIT = 4.0  # seconds that a trial may take, where there are twice as many
 _SLACK = 5.0  # times its expected cost that a trial may take
 _BEHIND = 0.35  # share of the way from chance to the best, by which one far behind is known
 _TRIFLE = 0.02  # share of the time that is left, which the test of one may take all the same
@@ -79,6 +79,7 @@ class Standing:
     found : a setting with which a search need not be done again.
     tested : the setting that was judged on the test part.
     fault : why it takes no further part.
+    late : whether that is for taking too long.
     """
 
     contender: Contender
@@ -88,6 +89,7 @@ class Standing:
     found: Setting | None = None
     tested: str | None = None
     fault: str = ""
+    late: bool = False
 
     @property
     def name(self) -> str:
@@ -185,7 +187,7 @@ class FirstAnswers(RoundByRound):
         # With more units, or with other settings, it may be no fault; too slow it is with more.
         first = candidate["settings"] == [standing.contender.default] and not standing.scores
         if first and (candidate["units"] == standing.units or result.get("over")):
-            standing.fault = str(result["fault"])
+            standing.fault, standing.late = str(result["fault"]), bool(result.get("over"))
         if standing.fault or candidate["fold"] == TEST:
             self.passed_over[standing.name] = str(result["fault"])
 
@@ -209,6 +211,7 @@ class FirstAnswers(RoundByRound):
         quick = [one for one in every if one not in searches and one not in slow]
         inside = [one for one in quick if one.contender.role != "yardstick"]
         outside = [one for one in quick if one.contender.role == "yardstick"]
+        yield from self._blind_answers(quick)
         yield from self._first_looks(quick)
         yield from self._first_answers(quick)
         yield from self._more_units(self._in_sight(inside))
@@ -228,18 +231,42 @@ class FirstAnswers(RoundByRound):
         yield from self._other_folds(slow)
         yield from self._tested()
 
+    def _blind_answers(self, standings: Sequence[Standing]) -> Rounds:
+        """The prediction that looks at nothing takes no time, and without it nothing can be told.
+
+        Its test part waits for the others' where the time is not limited.
+        """
+        blind = [one for one in standings if self._is_blind(one)]
+        if blind:
+            yield [self._trial(one, 0) for one in blind]
+        if self.seconds is not None:
+            yield from self._tested(blind)
+
     def _first_looks(self, standings: Sequence[Standing]) -> Rounds:
         """Where there are many units, what each costs is seen on few."""
         if self._of_fold() <= 1.5 * self.small:
             return
-        tried = [one for one in standings if self._cost(one, self.small) <= _TRY * self._left()]
-        if tried:
-            yield [self._trial(one, 0, units=self.small) for one in tried]
+        tried = [
+            one
+            for one in standings
+            if not self._is_blind(one) and self._cost(one, self.small) <= _TRY * self._left()
+        ]
+        yield from self._each([(one, self.small) for one in tried])
+
+    def _each(self, trials: Sequence[tuple[Standing, int | None]]) -> Rounds:
+        """The default of each on one fold; a single worker takes them one by one.
+
+        So each has its limit from the time that those before it left.
+        """
+        step = 1 if self.workers == 1 else max(1, len(trials))
+        for begin in range(0, len(trials), step):
+            yield [self._trial(one, 0, units=units) for one, units in trials[begin : begin + step]]
 
     def _first_answers(self, standings: Sequence[Standing]) -> Rounds:
         """Every default on one fold, the cheapest first, on all units that it can afford."""
-        waiting = sorted(self._alive(standings), key=lambda one: self._cost(one, self._of_fold()))
-        asked = []
+        waiting = [one for one in self._alive(standings) if one.best is None]
+        waiting = sorted(waiting, key=lambda one: self._cost(one, self._of_fold()))
+        asked: list[Standing] = []
         left, last = self._left(), 0.0
         for one in waiting:
             one.units = self._affordable(one, left, last)
@@ -251,9 +278,17 @@ class FirstAnswers(RoundByRound):
                 self._pass_over(one, cost)
             else:
                 left, last = left - cost, last_fit
-                asked.append(self._trial(one, 0))
-        if asked:
-            yield asked
+                asked.append(one)
+        yield from self._each([(one, one.units) for one in asked])
+        # Who took far longer than it did on a few units is asked again for fewer.
+        for one in asked:
+            if not one.late or not one.costs or one.contender.role == "yardstick":
+                continue
+            one.units = max(_FEW, min(one.units or self._of_fold(), self._of_fold()) // 4)
+            if self._with_test(one, one.units) + self._last_fit(one, one.units) <= self._left():
+                one.fault, one.late = "", False
+                self.passed_over.pop(one.name, None)
+                yield [self._trial(one, 0)]
 
     def _affordable(self, one: Standing, left: float, last: float) -> int | None:
         """Units of which a contender can afford a fold, the test part and a last fit.
@@ -379,8 +414,11 @@ class FirstAnswers(RoundByRound):
             if units < self._of_fold() and "seconds" not in one.contender.axes:
                 limit = max(_LEAST_LIMIT, 0.3 * room)
                 yield [self._trial(one, 0, units=units, limit=limit)]
-                if one.fault or self._with_test(one, None) > room:
-                    self._pass_over(one, self._with_test(one, None))
+                if one.fault:
+                    continue
+                cost = self._with_test(one, None) + self._last_fit(one, None) / self.workers
+                if cost > room:
+                    self._pass_over(one, cost)
                     continue
             settings = None
             if "seconds" in one.contender.axes:
@@ -464,6 +502,7 @@ class FirstAnswers(RoundByRound):
                 limit = _SLACK * expected * self._slowness()
                 if not one.costs:
                     limit = max(_TRY * self.seconds, 2 * expected)
+                limit = max(limit, _LEAST_LIMIT)
                 if one.contender.cost >= _SLOW:
                     # It comes when all else is done, and may have what is left.
                     limit = max(limit, _AFFORDED_LAST * self._wall_left())
@@ -472,11 +511,19 @@ class FirstAnswers(RoundByRound):
                     limit = min(limit, 0.5 * self._wall_left())
             # The end's share of the time is not to be had.
             kept = 0.0 if fold == TEST else self._reserve() * self._slowness() / self.workers
-            least = max(_LEAST_LIMIT, _LEAST_SHARE * self.seconds)
-            limit = min(max(limit, least), max(0.5, self._wall_left() - kept))
-            # In steps, for a limit is part of what a trial is known by.
-            candidate["limit"] = float(2 ** (np.floor(2 * np.log2(limit)) / 2))
+            limit = min(limit, max(0.5, self._wall_left() - kept))
+            # In steps, for a limit is part of what a trial is known by: most trials of a run find
+            # theirs again when the run goes on with more time.
+            candidate["limit"] = float(2 ** np.floor(np.log2(limit)))
         return candidate
+
+    def settle(self) -> None:
+        """Who answered on a few units only, when the time was over, stands with that."""
+        for one in self.standings.values():
+            gave_up = one.fault and not one.late
+            if one.best is None and not gave_up and one.contender.role != "yardstick":
+                known = [units for units, found in one.judgements.items() if found.scores]
+                one.units = max((units for units in known if units), default=one.units)
 
     # ── who ──
 

@@ -174,7 +174,7 @@ def choice(entries: Sequence[Entry]) -> tuple[Entry, Entry]:
     """The one that is chosen, and the one with the best mean.
 
     The prediction that looks at nothing is chosen only if nothing is better in the folds.  Who has
-    no figure on the test part is chosen only if the best of the folds has none either.
+    no figure on the test part is chosen only if no other has one.
     """
     means = comparable_means([one.scores for one in entries])
     blind = [mean for one, mean in zip(entries, means, strict=True) if one.role == "chance"]
@@ -183,8 +183,9 @@ def choice(entries: Sequence[Entry]) -> tuple[Entry, Entry]:
     seeing = [one for one in entries if one.role != "chance"]
     if not seeing or best.role == "chance":
         return best, best
-    if best.tested:
+    if any(one.tested for one in seeing):
         seeing = [one for one in seeing if one.tested]
+        best = seeing[int(comparable_means([one.scores for one in seeing]).argmax())]
     place = choose([one.scores for one in seeing], [one.size for one in seeing], chance)
     return seeing[place], best
 
