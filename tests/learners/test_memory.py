@@ -89,7 +89,9 @@ def test_shares_of_votes_add_up_to_one_and_agree_with_the_answer_but_for_ties(fo
     shares, answers = memory.predict_proba(X), memory.predict(X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (shares >= 0).all()
-    shares = memory.set_params(smoothing=0.0).predict_proba(X)
+    if memory.smoothing:
+        assert answers.tolist() == memory.classes_[shares.argmax(axis=1)].tolist()
+    shares, answers = memory.set_params(smoothing=0.0).predict_proba(X), memory.predict(X)
     own = shares[np.arange(len(X)), np.searchsorted(memory.classes_, answers)]
     np.testing.assert_allclose(own, shares.max(axis=1), atol=1e-9)
 
@@ -139,17 +141,51 @@ def test_a_grid_takes_tables_with_their_labels_and_refuses_a_wrong_setting():
         memory_grid(table, None, table, [{}, {"vote": "majority"}])
 
 
-def test_smoothing_mixes_the_frequencies_of_the_classes_into_probabilities_alone():
+def test_smoothing_mixes_the_frequencies_of_the_classes_into_probabilities():
     plain = MemoryClassifier(k=3).fit(LETTERS, SOUNDS)
     smooth = MemoryClassifier(k=3, smoothing=0.25).fit(LETTERS, SOUNDS)
     frequencies = [SOUNDS.count(name) / len(SOUNDS) for name in "KSZ"]
     mixed = 0.75 * plain.predict_proba(ASKED) + 0.25 * np.array(frequencies)
     np.testing.assert_allclose(smooth.predict_proba(ASKED), mixed)
-    assert smooth.predict(ASKED).tolist() == plain.predict(ASKED).tolist()
-    assert smooth.explain(ASKED) == plain.explain(ASKED)
+    for one, other in zip(smooth.explain(ASKED), plain.explain(ASKED), strict=True):
+        assert (one.votes, one.neighbours) == (other.votes, other.neighbours)
     whole = MemoryClassifier(smoothing=1).fit(LETTERS, SOUNDS)
     np.testing.assert_allclose(whole.predict_proba(ASKED), [frequencies] * len(ASKED))
-    assert whole.predict(LETTERS).tolist() == SOUNDS
+    assert set(whole.predict(LETTERS)) == {"K"}
+
+
+def noise(n=400, share=0.1):
+    """Rows that say nothing of their class, which is nine times in ten the same."""
+    rng = np.random.default_rng(5)
+    return rng.integers(0, 4, (n, 5)), np.where(rng.random(n) < share, "rare", "usual")
+
+
+@pytest.mark.parametrize("compat", [None, "timbl"])
+@pytest.mark.parametrize("smoothing", [0.003, 0.3, 0.5, 0.8, 1.0])
+def test_the_class_predicted_with_smoothing_is_the_most_probable_one(smoothing, compat, tmp_path):
+    X, y = noise()
+    memory = MemoryClassifier(smoothing=smoothing, compat=compat).fit(X[:300], y[:300])
+    most_probable = memory.classes_[memory.predict_proba(X).argmax(axis=1)].tolist()
+    assert memory.predict(X).tolist() == most_probable
+    assert [one.answer for one in memory.explain(X)] == most_probable
+    plain = MemoryClassifier(compat=compat).fit(X[:300], y[:300]).predict(X).tolist()
+    assert (most_probable != plain) == (smoothing >= 0.8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory_module, "_VOTES_HELD", 50)  # in pieces
+        assert memory.predict(X).tolist() == most_probable
+    memory.save(tmp_path / "model.featloom")
+    loaded = MemoryClassifier.load(tmp_path / "model.featloom")
+    assert loaded.predict(X).tolist() == most_probable
+    assert loaded.predict_proba(X).tolist() == memory.predict_proba(X).tolist()
+    assert loaded.explain(X[:20]) == memory.explain(X[:20])
+
+
+def test_a_class_may_be_the_answer_without_votes_where_smoothing_says_so():
+    rows, sounds = [["c", str(i)] for i in range(10)], ["K"] * 9 + ["S"]
+    memory = MemoryClassifier(smoothing=0.8).fit(rows, sounds)
+    (explanation,) = memory.explain(rows[9:])
+    assert (explanation.answer, explanation.votes) == ("K", {"S": 1.0})
+    assert memory.set_params(smoothing=0.0).explain(rows[9:])[0].answer == "S"
 
 
 def test_an_explanation_shows_as_many_neighbours_as_are_wanted():

@@ -11,9 +11,10 @@ from featloom.counts.values import WEIGHTS
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.comparison import MODES, VOTES
+from featloom.methods.memory_search import evaluation as evaluation_module
 from featloom.methods.memory_search.evaluation import FitEvaluation
 from featloom.methods.memory_search.search import STRATEGIES
-from featloom.methods.memory_search.settings import Setting, SettingSpace
+from featloom.methods.memory_search.settings import SMOOTHINGS, Setting, SettingSpace
 
 NAMES = ["focus", "left", "right", "noise"]
 # What keeps each strategy short.
@@ -184,6 +185,104 @@ def test_the_vote_that_is_best_is_found_and_may_be_held_fixed():
     assert some.fit(rows, classes, asked, gold).best_setting_["vote"] == "inverse_linear"
 
 
+def lost(learner, frame, classes):
+    """The mean log-loss of a fitted learner; a class that it does not know has half a row."""
+    p = np.full(len(classes), 0.5 / (len(learner._labels) + 1))
+    place_of = {name: place for place, name in enumerate(learner.classes_.tolist())}
+    for row, shares in enumerate(learner.predict_proba(frame)):
+        if classes[row] in place_of:
+            p[row] = shares[place_of[classes[row]]]
+    return -np.log(p).mean()
+
+
+@pytest.mark.parametrize("compat", [None, "timbl"])
+@pytest.mark.parametrize("votes_held", [evaluation_module._VOTES_HELD, 1000])
+def test_by_log_loss_every_score_is_that_of_the_best_smoothing(compat, votes_held, monkeypatch):
+    monkeypatch.setattr(evaluation_module, "_VOTES_HELD", votes_held)  # whole, and in pieces
+    classes = np.array([*Y_VALID[:-2], "new", "new"])
+    how = {"scoring": "log_loss", "compat": compat, "decay": "scale", "budget": 3}
+    search = searching("grid", **how).fit(X, Y, X_VALID, classes)
+    for evaluation in search.history_:
+        result = evaluation.result
+        for vote, values in result["votes"].items():
+            smoothings = result["smoothings"][vote]
+            for k, value, smoothing in zip((1, 3), values, smoothings, strict=True):
+                settings = [
+                    MemoryClassifier(
+                        k=k, weights=evaluation.candidate["weights"], vote=vote, decay="scale",
+                        metric=[evaluation.candidate[name] for name in NAMES], compat=compat,
+                        smoothing=other,
+                    ).fit(X, Y)
+                    for other in SMOOTHINGS
+                ]  # fmt: skip
+                losses = [lost(learner, X_VALID, classes) for learner in settings]
+                assert -value == pytest.approx(min(losses), abs=1e-9)
+                assert losses[SMOOTHINGS.index(smoothing)] == pytest.approx(min(losses), abs=1e-9)
+        for place, (k, score) in enumerate(result["scores"]):
+            assert score == max(values[place] for values in result["votes"].values())
+            if k == result["k"]:
+                assert result["smoothing"] == result["smoothings"][result["vote"]][place]
+                assert result["score"] == score == max(one for _, one in result["scores"])
+
+
+@pytest.mark.parametrize("keep", ["best", "strategy"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_by_log_loss_the_best_setting_is_fitted_with_its_smoothing(strategy, keep, tmp_path):
+    how = {"scoring": "log_loss", "keep": keep, "weights": ("none", "gain_ratio")}
+    how["journal"] = tmp_path / "search.journal"
+    search = searching(strategy, **how).fit(X, Y, X_VALID, Y_VALID)
+    best = search.best_setting_
+    assert list(best) == ["k", "weights", "vote", "modes", "smoothing"]
+    assert best["smoothing"] == search.best_estimator_.smoothing
+    assert best["smoothing"] in SMOOTHINGS
+    assert -search.best_score_ == pytest.approx(lost(search.best_estimator_, X_VALID, Y_VALID))
+    shares = search.predict_proba(X_VALID)
+    assert search.predict(X_VALID).tolist() == search.classes_[shares.argmax(axis=1)].tolist()
+    again = searching(strategy, **how).fit(X, Y, X_VALID, Y_VALID)
+    assert again.history_.replayed == len(again.history_)
+    assert again.best_setting_ == best
+    plain = searching(strategy, weights=("none", "gain_ratio")).fit(X, Y, X_VALID, Y_VALID)
+    assert list(plain.best_setting_) == ["k", "weights", "vote", "modes"]
+    assert plain.best_estimator_.smoothing == 0
+
+
+def test_by_log_loss_over_folds_every_fold_has_its_own_class_shares():
+    classes = np.array([*Y[:-1], "once"])
+    how = {"cv": 3, "random_state": 4, "scoring": "log_loss", "vote": "count", "budget": 4}
+    search = searching("grid", **how).fit(X, classes)
+    best, losses = search.best_setting_, 0.0
+    codes = np.unique(classes, return_inverse=True)[1]
+    for train, held_out in splits(make_folds(codes, n_folds=3, seed=4, allow_rare=True)):
+        learner = MemoryClassifier(
+            k=best["k"], weights=best["weights"], metric=best["modes"], compat="timbl",
+            smoothing=best["smoothing"],
+        ).fit(X.iloc[train], classes[train])  # fmt: skip
+        losses += lost(learner, X.iloc[held_out], classes[held_out]) * len(held_out)
+    assert -search.best_score_ == pytest.approx(losses / len(Y))
+
+
+def test_by_log_loss_a_search_prefers_probabilities_that_admit_doubt():
+    """Each case is met twice, and one class in five is a slip: the nearest alone is too sure."""
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 3, (500, 4)).astype(str)
+    classes = np.where(rng.random(500) < 0.2, "slip", np.where(rows[:, 0] == "0", "a", "b"))
+    found = {
+        scoring: MemorySearch(
+            strategy="local", ks=(1, 5, 9), budget=20, compat=None, scoring=scoring, random_state=0
+        ).fit(rows[:300], classes[:300])
+        for scoring in ("accuracy", "log_loss")
+    }
+    of_loss, of_accuracy = found["log_loss"].best_estimator_, found["accuracy"].best_estimator_
+    smoothed = min(
+        lost(of_accuracy.set_params(smoothing=value), rows[300:], classes[300:])
+        for value in SMOOTHINGS
+    )
+    assert lost(of_loss, rows[300:], classes[300:]) < smoothed + 0.01
+    # Chance has the entropy of the classes.
+    chance = -sum((classes == name).mean() * np.log((classes == name).mean()) for name in "ab")
+    assert lost(of_loss, rows[300:], classes[300:]) < chance
+
+
 def test_the_trajectory_never_falls_and_ends_at_the_best_of_all_ks():
     search = searching("local").fit(X, Y, X_VALID, Y_VALID)
     assert len(search.trajectory_) == len(search.history_)
@@ -200,7 +299,9 @@ def test_a_journal_of_other_data_or_another_search_is_refused(tmp_path):
         searching("grid", journal=path).fit(X, Y, X_VALID[::-1], Y_VALID)
     with pytest.raises(InputError, match="was made from other data"):
         searching("grid", journal=path).fit(X, Y)
-    for other in ({"ks": (1, 5)}, {"vote": "inverse_distance"}, {"compat": None}):
+    for other in (
+        {"ks": (1, 5)}, {"vote": "inverse_distance"}, {"compat": None}, {"scoring": "log_loss"},
+    ):  # fmt: skip
         with pytest.raises(InputError, match="was made by another search"):
             searching("grid", journal=path, **other).fit(X, Y, X_VALID, Y_VALID)
     # Another seed is another set of folds.
@@ -317,6 +418,7 @@ def test_where_only_a_column_that_says_nothing_is_left_the_most_frequent_class_i
         ({"votes": ("x",)}, "votes holds 'x'; there are 'count', 'inverse_distance', "
                             "'inverse_linear', 'exponential'"),
         ({"keep": "all"}, "keep is 'all'; it can be 'best', 'strategy'"),
+        ({"scoring": "f1"}, "scoring is 'f1'; it can be 'accuracy', 'log_loss'"),
         ({"vote": "x"}, "vote is 'x'; it can be 'count', 'inverse_distance', 'inverse_linear', "
                         "'exponential'"),
         ({"compat": "weka"}, "compat is 'weka'; it can be 'timbl' or None"),

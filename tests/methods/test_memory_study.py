@@ -9,8 +9,10 @@ import random
 import numpy as np
 import pytest
 
+from featloom.cli.memory import memory_search, show
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
+from featloom.learners.comparison import VOTES
 from featloom.methods.memory_search import MemorySearch
 from featloom.methods.memory_search.findings import setting_row
 from featloom.methods.memory_search.parts import make_parts
@@ -189,13 +191,20 @@ ROWS = {
 }
 
 
-def said(found: str, p: list[float], test: list[float], valid: tuple[float, float] = (0.9, 0.9)):
+def said(
+    found: str,
+    p: list[float],
+    test: list[float],
+    valid: tuple[float, float] = (0.9, 0.9),
+    kept: int = -1,
+):
     settings = [ROWS["default"], ROWS["grid"], ROWS[found]]
+    names = ["default", "best uniform setting", "found by genetic search"]
     rows = [
-        setting_row("", setting, validation=v, test=t)
-        for setting, v, t in zip(settings, (0.8, *valid), test, strict=True)
+        setting_row(name, setting, validation=v, test=t)
+        for name, setting, v, t in zip(names, settings, (0.8, *valid), test, strict=True)
     ]
-    return verdict(rows, {"p": [[], [], p]})
+    return verdict(rows, {"p": [[], p, p]}, kept)
 
 
 def test_a_verdict_says_what_is_known_and_no_more():
@@ -218,8 +227,122 @@ def test_a_verdict_says_what_is_known_and_no_more():
     )
 
 
-def test_a_search_that_fell_short_of_the_grid_says_so():
-    assert said("found", [0.04, 0.04], [0.80, 0.85, 0.82], (0.9, 0.87)).endswith(
+def test_a_search_that_fell_short_of_the_grid_leaves_it_the_grid_or_says_so():
+    given = ("found", [0.04, 0.04], [0.80, 0.85, 0.82], (0.9, 0.87))
+    assert said(*given, kept=1) == (
+        "The best uniform setting (k = 3, no weights, 2 of 2 features) is right on 85.0 % of the "
+        "test rows, 5.0 points above the default (McNemar p = .040). It is kept, because the "
+        "search fell short of it: on what was searched it is right on 90.0 %, the setting found by "
+        "genetic search on 87.0 %."
+    )
+    assert said(*given).endswith(
         "3.0 points below the best uniform setting (McNemar p = .040). The search fell short: on "
         "what it searched, the best uniform setting is right on 90.0 %, the found one on 87.0 %."
     )
+
+
+@pytest.mark.parametrize("keep", ["best", "strategy"])
+def test_the_best_model_seen_is_kept_though_it_be_that_of_the_grid(keep):
+    """A search that may look at two settings ends below the grid, unless it is kept as it is."""
+    parts = make_parts(letters(1200))
+    how = {"strategy": "genetic", "budget": 2, "cv": 3, "keep": keep, "random_state": 0}
+    result, classifier = study_memory(parts, MemorySearch(**how))
+    part = result["memory"][0]
+    _, grid, found = part["settings"]
+    assert (grid["name"], found["name"]) == ("best uniform setting", "found by genetic search")
+    assert grid["validation"] > found["validation"]
+    kept = grid if keep == "best" else found
+    assert part["found"] == kept
+    assert result["best_score"] == kept["validation"]
+    gold = np.array(parts.test.classes, dtype=object)[parts.test.labels]
+    assert result["test_score"] == kept["test"] == (classifier.predict(parts.test) == gold).mean()
+    assert (classifier.k, list(classifier.modes_)) == (kept["k"], kept["modes"])
+    assert list(result["best_setting"]["modes"].values()) == kept["modes"]
+    place = part["settings"].index(kept)
+    assert result["significant"] == (part["mcnemar"]["p"][place][0] < 0.05)
+    assert ("It is kept, because the search fell short" in result["verdict"]) == (keep == "best")
+    assert ("The search fell short" in result["verdict"]) == (keep == "strategy")
+    check_result(result)
+
+
+def test_the_table_of_a_study_shows_the_setting_that_is_kept(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    search = MemorySearch(strategy="genetic", budget=2, cv=3, random_state=0)
+    result, classifier = study_memory(make_parts(letters(1200)), search)
+    show(result, None, None)
+    printed = capsys.readouterr().out
+    words = {"overlap": "overlap (O)", "mvdm": "MVDM (M)"}
+    (mode,) = set(classifier.modes_)  # of the grid
+    assert f"\n{words[mode]}: before, after, stray\n" in printed
+    (line,) = [one for one in printed.splitlines() if one.startswith("│ best uniform")]
+    assert line.split("│")[-2].strip() == ""  # it is not held against itself
+
+
+def test_a_study_is_by_accuracy():
+    with pytest.raises(InputError, match="a study compares settings by their accuracy"):
+        study_memory(make_parts(letters(300)), MemorySearch(scoring="log_loss"))
+
+
+def sorted_words(n_words: int = 400, forms: int = 8, grouped: bool = True) -> NominalTable:
+    """A sorted list: the forms of a word lie side by side and have one class, drawn at random."""
+    draw = random.Random(9)
+    rows = [
+        (f"w{word:04}", str(form), sound)
+        for word, sound in enumerate(draw.choices("KS", k=n_words))
+        for form in range(forms)
+    ]
+    words, marks, sounds = (list(column) for column in zip(*rows, strict=True))
+    columns = {"word": words, "form": marks}
+    return NominalTable.from_columns(columns, labels=sounds, groups=words if grouped else None)
+
+
+@pytest.mark.parametrize("given", [(), ("test",), ("valid",)])
+def test_whatever_part_is_taken_of_a_sorted_file_it_is_drawn_from_all_of_it(given):
+    """A run of neighbouring rows would be one stretch of the alphabet."""
+    other = letters(30)
+    for grouped in (True, False):
+        table = sorted_words(grouped=grouped)
+        other = table.take(np.arange(0, 160))
+        parts = make_parts(table, **dict.fromkeys(given, other))
+        taken = {"valid": parts.valid, "test": parts.test}
+        for name in given:
+            assert taken.pop(name) is other
+        for part in taken.values():
+            words = np.unique(part.codes[:, 0])
+            # From everywhere: each fifth of the list has about its share.
+            fifths = np.bincount((part.codes[:, 0] - 1) * 5 // 400, minlength=5) / len(part)
+            assert fifths.min() > 0.1
+            if grouped:  # and words as a whole
+                assert len(part) == 8 * len(words)
+                assert not np.isin(words, parts.train.codes[:, 0]).any()
+            else:
+                assert len(part) < 4 * len(words)
+
+
+@pytest.mark.parametrize("folds", [None, 4])
+def test_a_search_does_not_know_the_words_it_is_tried_on_by_heart(folds):
+    """What a word's forms say of one another is no merit where words are new."""
+    scores = {}
+    for grouped in (True, False):
+        parts = make_parts(sorted_words(grouped=grouped), folds=folds)
+        assert (parts.valid is None) == (folds is not None)
+        search = MemorySearch(
+            strategy="grid", ks=(1,), weights=("gain_ratio",), modes=("overlap",), cv=folds or 5,
+            random_state=0,
+        )  # fmt: skip
+        scores[grouped] = search.fit(parts.train, X_valid=parts.valid).best_score_
+    assert scores[True] < 0.65
+    assert scores[False] > 0.95
+
+
+def test_the_command_searches_the_vote_unless_it_is_told_one():
+    given = {"strategy": "guided", "over": "together", "ks": "1,9", "threshold": 1}
+    given |= {"compat": "none", "budget": "12", "folds": 3}
+    parts = make_parts(letters(400), folds=3)
+    for vote, votes in ((None, list(VOTES)), ("inverse_linear", ["inverse_linear"])):
+        search = memory_search(**given, vote=vote).set_params(random_state=0)
+        result, classifier = study_memory(parts, search)
+        assert classifier.vote == result["best_setting"]["vote"]
+        assert classifier.vote in votes
+        tried = [list(one.result.get("votes", votes)) for one in search.history_]
+        assert [sorted(names) for names in tried] == [sorted(votes)] * len(tried)

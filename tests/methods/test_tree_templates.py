@@ -25,6 +25,7 @@ from featloom.features.windows import sequence_templates, window_table
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger, templates_of_lines
 from featloom.methods.tree_templates import TreeTemplates, TreeTemplatesCV
+from featloom.methods.tree_templates import tree_templates as tree_templates_module
 from featloom.methods.tree_templates.choice import FoldTemplates
 from featloom.methods.tree_templates.features import HashedFeatures, SeenFeatures, rows_of_ones
 from featloom.search import read_journal
@@ -463,6 +464,25 @@ def test_a_table_that_is_not_wide_has_all_its_columns_looked_at():
     assert enough.grown_ == every.grown_
     assert enough.templates_ == every.templates_
     assert len(TreeTemplates().fit(rows, y).templates_) < len(every.templates_)
+
+
+def test_templates_of_a_table_that_is_not_wide_are_bounded_by_its_rows(monkeypatch):
+    monkeypatch.setattr(tree_templates_module, "_MOST_OF_WIDE", 12)
+    monkeypatch.setattr(tree_templates_module, "_MOST_FEATURES", 600 * 15)
+
+    def n_grown(n_columns, n=600, **settings):
+        return len(TreeTemplates(prune=None, **settings).fit(*wide(n, n_columns)).grown_)
+
+    # One column more makes it wide; either way there is a bound, which ``most`` takes off.
+    assert (n_grown(200), n_grown(201)) == (15, 12)
+    assert n_grown(200, most_columns=None) == 15
+    assert n_grown(200, most=20) == n_grown(201, most=20) == 20
+    assert (n_grown(200, n=300), n_grown(200, n=900)) == (30, 12)
+    # In a fold of 300 rows there is room for 30.
+    search = TreeTemplatesCV(
+        templates=TreeTemplates(prune=None), max_lengths=(6,), mosts=(None, 30), cv=2
+    ).fit(*wide(600, 50))
+    assert search.cv_results_[0]["features"] == search.cv_results_[1]["features"]
 
 
 def test_a_wide_search_looks_at_few_columns_in_every_fold():

@@ -241,7 +241,8 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
 def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
     """Print the settings side by side, what they are worth, and the verdict.
 
-    The p of a row is that of McNemar's test of its answers against those of the last row.
+    The p of a row is that of McNemar's test of its answers against those of the setting that is
+    kept, which has none.
     """
     from rich.markup import escape
     from rich.table import Table
@@ -263,7 +264,8 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
     table.add_column("modes", overflow="fold", min_width=min(len(part["features"]), 24))
     for name in ("valid %", "test %", "fits", "p"):
         table.add_column(name, justify="right", no_wrap=True)
-    for row, p in zip(part["settings"], part["mcnemar"]["p"][-1], strict=True):
+    kept = part["settings"].index(part["found"])
+    for row, p in zip(part["settings"], part["mcnemar"]["p"][kept], strict=True):
         table.add_row(
             escape(row["name"].removeprefix("found by ").removesuffix(" setting")),
             str(row["k"]),
@@ -276,7 +278,7 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
             "" if p is None else ("< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")),
         )
     console.print(table)
-    modes = part["settings"][-1]["modes"]
+    modes = part["found"]["modes"]
     words = {"overlap": "overlap (O)", "mvdm": "MVDM (M)", "ignore": "ignored (–)"}
     for mode, word in words.items():
         names = [name for name, one in zip(part["features"], modes, strict=True) if one == mode]

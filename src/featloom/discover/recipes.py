@@ -26,6 +26,7 @@ from featloom.learners.linear import LinearClassifier
 from featloom.learners.memory import MemoryClassifier, memory_grid
 from featloom.methods.induction import ConjunctionInducer
 from featloom.methods.memory_search import MemorySearch
+from featloom.methods.memory_search.settings import SMOOTHINGS
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.family_templates import FamilyTemplates
 
@@ -34,7 +35,6 @@ STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 3.0, 10.0)
 TEMPERATURES = (
     0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 2.0,
 )  # fmt: skip
-SMOOTHINGS = (0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 _MOST_WEIGHTS = 300_000_000
 _MOST_COLUMNS = 100  # of a table whose rows are compared one by one
 _FEW_BOOSTED, _MOST_BOOSTED = 10, 100  # classes; boosting grows a tree for each in every round

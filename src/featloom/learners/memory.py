@@ -8,7 +8,7 @@ TiMBL; ``compat="timbl"`` follows its rules to the last tie.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from featloom.learners.neighbours import (
 )
 from featloom.search.workers import number_of_workers
 
-_VOTES_HELD = 20_000_000  # of many settings at a time
+_VOTES_HELD = 20_000_000  # of some rows at a time
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Explanation:
-    """An answer, the votes behind it, and the stored cases that gave them, nearest first."""
+    """An answer, the votes behind it, and the stored cases that gave them, nearest first.
+
+    With smoothing a frequent class may be the answer that has fewer votes than another, or none.
+    """
 
     answer: Any
     votes: dict[Any, float]
@@ -75,7 +78,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     compat : None, or "timbl": a tie is looked at again with one distance more, and at k = 1 a
         case that equals the query decides alone.
     smoothing : the share s, from 0 to 1, that the frequencies of the classes have in
-        probabilities: (1 − s) × votes + s × frequencies.  Predictions are those of the votes.
+        probabilities: (1 − s) × votes + s × frequencies.  Above 0 the class predicted is the one
+        most probable by these; at 0 the votes decide, and their ties by the rules of ``compat``.
     n_jobs : threads; they change the time and nothing else.
 
     Attributes
@@ -92,6 +96,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     ['S', 'K']
     >>> memory.explain([["k", "o"]])[0].neighbours
     (Neighbour(values=('k', 'a'), distance=1.0, classes={'K': 1}),)
+
+    One case in ten is an exception; smoothed, it is not believed:
+
+    >>> rows, sounds = [["c", str(i)] for i in range(10)], ["K"] * 9 + ["S"]
+    >>> for smoothing in (0.0, 0.8):
+    ...     memory = MemoryClassifier(smoothing=smoothing).fit(rows, sounds)
+    ...     print(memory.predict(rows[9:]).tolist(), memory.predict_proba(rows[9:]).round(2))
+    ['S'] [[0. 1.]]
+    ['K'] [[0.72 0.28]]
     """
 
     def __init__(
@@ -170,7 +183,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The classes of cases."""
+        """The classes of cases; with ``smoothing`` those that are most probable."""
+        if self.smoothing:
+            most_probable = [shares.argmax(axis=1) for shares in self._shares(X)]
+            return self.classes_[np.concatenate(most_probable)]
         answers = self._ask(X)
         return self.classes_[self._sorted_class[answers.classes[:, -1]]]
 
@@ -179,8 +195,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
         With ``smoothing`` the frequencies of the classes are mixed in.
         """
-        answers = self._ask(X, with_votes=True)
-        return self._probabilities(answers.classes[:, -1], answers.votes)
+        return np.concatenate(list(self._shares(X)))
 
     def nearest_distances(self, X):
         """The k nearest distances of each case, ascending; NaN where there are fewer."""
@@ -192,8 +207,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         table = self._reader.read(self, X)
         answers = ask(self._memory, Queries(table.codes), self._how, [self.k], with_votes=True)
+        chosen = self._sorted_class[answers.classes[:, 0]]
+        if self.smoothing:
+            chosen = self._probabilities(answers.classes[:, 0], answers.votes).argmax(axis=1)
         return [
-            self._explanation(table.codes[i], answers.classes[i, 0], answers.votes[i], most)
+            self._explanation(table.codes[i], chosen[i], answers.votes[i], most)
             for i in range(len(table))
         ]
 
@@ -211,6 +229,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
         return load_memory(path)
 
+    def _shares(self, X) -> Iterator[np.ndarray]:
+        """Probabilities of cases, as many at a time as have votes that can be held."""
+        check_is_fitted(self, "_memory")
+        self._check_parameters()
+        codes = self._reader.read(self, X).codes
+        size = max(1, _VOTES_HELD // len(self.classes_))
+        for begin in range(0, max(1, len(codes)), size):
+            answers = self._ask_codes(codes[begin : begin + size], with_votes=True)
+            yield self._probabilities(answers.classes[:, -1], answers.votes)
+
     def _probabilities(self, classes: np.ndarray, votes: np.ndarray) -> np.ndarray:
         """What the votes of queries, and the classes that won them, say of every class."""
         votes = votes.copy()
@@ -225,7 +253,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         frequencies[self._sorted_class] = self._memory.class_totals / self._memory.n_cases
         return (1 - self.smoothing) * shares + self.smoothing * frequencies
 
-    def _explanation(self, codes, answer, votes, most) -> Explanation:
+    def _explanation(self, codes, chosen, votes, most) -> Explanation:
         memory = self._memory
         distances = distances_to_cases(memory, codes, self._how)
         neighbours: list[Neighbour] = []
@@ -246,7 +274,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         voted = {
             self._class(label): float(votes[label]) for label in np.flatnonzero(votes).tolist()
         }
-        return Explanation(self._class(answer), voted, tuple(neighbours))
+        return Explanation(self._name(chosen), voted, tuple(neighbours))
 
     def _voters(self, codes, distances, votes) -> np.ndarray:
         """The stored cases whose votes these are, nearest first.
@@ -294,7 +322,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return tuple(values)
 
     def _class(self, label: int):
-        value = self.classes_[self._sorted_class[label]]
+        """The name of a class by its number in the memory."""
+        return self._name(self._sorted_class[label])
+
+    def _name(self, place: int):
+        value = self.classes_[place]
         return value.item() if isinstance(value, np.generic) else value
 
     def _remember(self) -> None:
@@ -330,10 +362,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def _ask(self, X, **wanted):
         check_is_fitted(self, "_memory")
         self._check_parameters()  # k may have been set anew
-        table = self._reader.read(self, X)
+        return self._ask_codes(self._reader.read(self, X).codes, **wanted)
+
+    def _ask_codes(self, codes: np.ndarray, **wanted):
         threads = 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
-        queries = Queries(table.codes)
-        return ask(self._memory, queries, self._how, [self.k], threads=threads, **wanted)
+        return ask(self._memory, Queries(codes), self._how, [self.k], threads=threads, **wanted)
 
     def _checked_weights(self) -> np.ndarray:
         if isinstance(self.weights, str):

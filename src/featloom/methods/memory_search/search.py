@@ -13,7 +13,7 @@ exhaustive   every setting there is
 optuna       Optuna's TPE sampler
 ===========  ==================================================================================
 
-One pass over the neighbours gives the accuracy of every k and every vote.  The strategies of the
+One pass over the neighbours gives the score of every k and every vote.  The strategies of the
 paper search k as one choice among others and are told of the k they asked for; guided, local, grid
 and exhaustive leave k out and take the best.  Either way a weighting with its modes is evaluated
 once.  What is kept is the best setting that was ever evaluated, the default among them; the best
@@ -39,7 +39,7 @@ from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison
 from featloom.learners.inputs import TableReader, encode_target
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
-from featloom.methods.memory_search.settings import KS, Setting, SettingSpace
+from featloom.methods.memory_search.settings import KS, SCORINGS, Setting, SettingSpace
 from featloom.search import (
     AllAtOnce,
     Exhaustive,
@@ -75,6 +75,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     decay, mvdm_threshold, compat : of the classifier, kept fixed; decay may be "scale".
     keep : "best", the best setting evaluated, among them the default (k = 1, gain ratio, overlap);
         or "strategy", what the strategy ended with, as in the paper.
+    scoring : what makes a setting good.  "accuracy": its share of right answers; or "log_loss": how
+        much its probabilities lose, with the best ``smoothing`` that it can have.
     cv : folds, where no validation data is given.
     budget : evaluations, or a time such as "10m"; None: until the strategy is done.
     options : parameters of the strategy, such as ``{"mutation": 0.05}``.
@@ -85,10 +87,10 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    best_setting_ : k, weights, vote and the mode of each column.
-    best_score_ : its accuracy on the validation data, or over the folds.
+    best_setting_ : k, weights, vote and the mode of each column; by log-loss also the smoothing.
+    best_score_ : its accuracy on the validation data, or over the folds; or minus its log-loss.
     best_estimator_ : the classifier with that setting, fitted on X.
-    history_ : the evaluations in order, each with the accuracy of every k.
+    history_ : the evaluations in order, each with the score of every k.
     trajectory_ : after each evaluation, the score of the best setting that the search had found.
     classes_, n_features_in_ : as in scikit-learn.
 
@@ -99,6 +101,12 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> search = MemorySearch(cv=3, random_state=0).fit(letters, sounds)
     >>> search.best_setting_["weights"], search.best_score_
     ('none', 1.0)
+
+    By log-loss, the class shares are mixed into the votes as far as that makes them better:
+
+    >>> search = MemorySearch(cv=3, scoring="log_loss", random_state=0).fit(letters, sounds)
+    >>> search.best_setting_["smoothing"], search.best_estimator_.smoothing
+    (0.003, 0.003)
     """
 
     def __init__(
@@ -115,6 +123,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         mvdm_threshold=1,
         compat="timbl",
         keep="best",
+        scoring="accuracy",
         cv=5,
         budget=None,
         options=None,
@@ -134,6 +143,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.mvdm_threshold = mvdm_threshold
         self.compat = compat
         self.keep = keep
+        self.scoring = scoring
         self.cv = cv
         self.budget = budget
         self.options = options
@@ -157,7 +167,9 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             valid = reader.read(self, X_valid)
             trials, rows = self._validation(table, labels, valid, y_valid)
-        evaluation = FitEvaluation(trials, space, self._comparison(), self._threads(), self.decay)
+        evaluation = FitEvaluation(
+            trials, space, self._comparison(), self._threads(), self.decay, self.scoring
+        )
         self._search(evaluation, space, fingerprint(table.codes, labels, *rows))
         self.best_estimator_ = self._classifier().fit(X, y)
         return self
@@ -168,7 +180,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_.predict(X)
 
     def predict_proba(self, X):
-        """Shares of the votes, by the best setting."""
+        """Shares of the votes, by the best setting; searched by log-loss, they are smoothed."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
@@ -185,6 +197,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             description["votes"] = list(space.votes)
         if self.decay == SCALE:
             description["decay"] = SCALE
+        if self.scoring != "accuracy":
+            description["scoring"] = self.scoring
         opened = (
             nullcontext(None)
             if self.journal is None
@@ -237,16 +251,18 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise InputError("the search evaluated nothing; give it a larger budget")
         candidate, result = found
         self.best_score_ = score
-        self._setting = Setting(
-            k, candidate["weights"], space.modes_of(candidate), _best_vote(result, k, space)
-        )
+        vote = _best_vote(result, k, space)
+        self._setting = Setting(k, candidate["weights"], space.modes_of(candidate), vote)
         self.best_setting_ = self._setting.as_dict(space.columns)
+        if self.scoring == "log_loss":
+            self.best_setting_["smoothing"] = result["smoothings"][vote][space.ks.index(k)]
 
     def _classifier(self) -> MemoryClassifier:
         k, weights, modes, vote = self._setting
         return MemoryClassifier(
             k=k, weights=weights, metric=modes, vote=vote, decay=self.decay,
             mvdm_threshold=self.mvdm_threshold, compat=self.compat, n_jobs=self.n_jobs,
+            smoothing=self.best_setting_.get("smoothing", 0.0),
         )  # fmt: skip
 
     def _comparison(self) -> Comparison:
@@ -262,6 +278,10 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise InputError(f"over is {self.over!r}; it can be {', '.join(map(repr, SEARCHES))}")
         if self.keep not in KEPT:
             raise InputError(f"keep is {self.keep!r}; it can be {', '.join(map(repr, KEPT))}")
+        if self.scoring not in SCORINGS:
+            raise InputError(
+                f"scoring is {self.scoring!r}; it can be {', '.join(map(repr, SCORINGS))}"
+            )
         MemoryClassifier(
             vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay,
             mvdm_threshold=self.mvdm_threshold, compat=self.compat,

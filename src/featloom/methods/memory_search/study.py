@@ -4,6 +4,9 @@ Settings are searched on validation rows, or by cross-validation, and reported o
 are scored once (``parts.py`` says which rows these are).  Three settings are compared by McNemar's
 test: the default (k = 1, gain ratio, overlap), the best of the paper's exhaustive grid, in which
 all features are treated alike, and the one that the search found.
+
+The grid lies within what is searched together.  Where its best did better on what was searched than
+what the strategy found, it is kept, unless the search is to keep what the strategy ended with.
 """
 
 from __future__ import annotations
@@ -44,14 +47,19 @@ def study_memory(
     task: str = "",
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[dict[str, Any], MemoryClassifier]:
-    """The parts of a result that speak of the data and the settings; and the learner found.
+    """The parts of a result that speak of the data and the settings; and the learner kept.
 
     Parameters
     ----------
-    search : as it is to be done, not yet fitted.
+    search : as it is to be done, not yet fitted; by accuracy.  With ``keep="strategy"`` what it
+        ends with is kept, though the best of the grid be better.
     task : what the data are called.
     say : is told what is being done.
     """
+    if search.scoring != "accuracy":
+        raise InputError(
+            f"scoring is {search.scoring!r}; a study compares settings by their accuracy"
+        )
     if parts.valid is None:
         _check_rare(parts.train, search.cv)
     say("the grid (first use compiles)")
@@ -71,6 +79,10 @@ def study_memory(
         if search.over == "together":
             chosen["parameters_by"] = search.strategy
         tried.append(_tried(name, found, parts, **chosen))
+    place, kept = len(tried) - 1, found
+    may_be_grid = search.over == "together" and search.keep == "best"
+    if may_be_grid and grid.best_score_ > found.best_score_:
+        place, kept = 1, grid
     gold = names_of_classes(parts.test)
     rows = [one.row(gold) for one in tried]
     tests = mcnemar_matrix([one.name for one in tried], [one.answers for one in tried], gold)
@@ -79,14 +91,14 @@ def study_memory(
         "data": _data_part(parts),
         "protocol": parts.words,
         "parameters": _parameters(search, parts),
-        "best_setting": found.best_setting_,
-        "best_score": found.best_score_,
-        "test_score": rows[-1]["test"],
+        "best_setting": kept.best_setting_,
+        "best_score": kept.best_score_,
+        "test_score": rows[place]["test"],
         "evaluations": len(found.history_),
         "stopped": found.history_.stopped,
         "metric": "accuracy",
-        "verdict": verdict(rows, tests),
-        "significant": tests["p"][-1][0] < LEVEL,
+        "verdict": verdict(rows, tests, place),
+        "significant": tests["p"][place][0] < LEVEL,
         "memory": [
             {
                 "task": task,
@@ -96,12 +108,12 @@ def study_memory(
                 "curves": curves(grid.history_, space),
                 "trajectories": [] if is_grid else [trajectory(search.strategy, found.history_)],
                 "mcnemar": tests,
-                "found": rows[-1],
-                "neighbours": cases(found.best_estimator_, parts.test, n=CASES),
+                "found": rows[place],
+                "neighbours": cases(kept.best_estimator_, parts.test, n=CASES),
             }
         ],
     }
-    return result, found.best_estimator_
+    return result, kept.best_estimator_
 
 
 def names_of_classes(table: NominalTable) -> np.ndarray:
@@ -223,32 +235,52 @@ def _parameters(search: MemorySearch, parts: Parts) -> dict[str, Any]:
     return {"protocol": parts.words, **said}
 
 
-def verdict(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
-    """What a reader may conclude, in plain words."""
-    found, default, last = rows[-1], rows[0], len(rows) - 1
-    used = sum(mode != "ignore" for mode in found["modes"])
-    vote = "" if found["vote"] == "count" else f"vote by {found['vote'].replace('_', ' ')}, "
-    setting = (
-        f"The {found['name'] if last == 1 else 'found setting'} (k = {found['k']}, "
-        f"{_weighting(found['weights'])}, {vote}{used} of {len(found['modes'])} features)"
-    )
-    right = f"{setting} is right on {100 * found['test']:.1f} % of the test rows"
-    if _same(found, default):
+def verdict(rows: list[dict[str, Any]], tests: dict[str, Any], kept: int = -1) -> str:
+    """What a reader may conclude, in plain words.
+
+    Parameters
+    ----------
+    rows : the default, the best uniform setting and, where something else was searched, what the
+        search found.
+    tests : McNemar's test of every two of them.
+    kept : the place of the setting that is kept: the last, or that of the best uniform one.
+    """
+    kept %= len(rows)
+    best, last = rows[kept], len(rows) - 1
+    right = f"{_described(best, last)} is right on {100 * best['test']:.1f} % of the test rows"
+    valid, uniform = rows[-1]["validation"], rows[1]["validation"]
+    if _same(best, rows[0]):
         return f"{right}; it is the default: the search found nothing better."
-    joint = ", " if tests["p"][last][0] < LEVEL else "; "
-    said = f"{right}{joint}{_against(rows, tests, last, 0, 'the default')}"
+    joint = ", " if tests["p"][kept][0] < LEVEL else "; "
+    said = f"{right}{joint}{_against(rows, tests, kept, 0, 'the default')}"
     if last == 1:
         return f"{said}."
-    if _same(found, rows[1]):
+    if kept == 1:
+        return (
+            f"{said}. It is kept, because the search fell short of it: on what was searched it is "
+            f"right on {100 * uniform:.1f} %, the setting {rows[-1]['name']} on "
+            f"{100 * valid:.1f} %."
+        )
+    if _same(best, rows[1]):
         return f"{said}; it is the best uniform setting: the search found nothing better."
     said += f"; {_against(rows, tests, last, 1, 'the best uniform setting')}."
-    valid, uniform = found["validation"], rows[1]["validation"]
     if valid is not None and valid < uniform:
         said += (
             " The search fell short: on what it searched, the best uniform setting is right on "
             f"{100 * uniform:.1f} %, the found one on {100 * valid:.1f} %."
         )
     return said
+
+
+def _described(row: dict[str, Any], last: int) -> str:
+    """A setting as the subject of a sentence: what it is called, and what it consists of."""
+    used = sum(mode != "ignore" for mode in row["modes"])
+    name = row["name"] if last == 1 or row["name"] == BY_GRID else "found setting"
+    vote = "" if row["vote"] == "count" else f"vote by {row['vote'].replace('_', ' ')}, "
+    return (
+        f"The {name} (k = {row['k']}, {_weighting(row['weights'])}, {vote}{used} of "
+        f"{len(row['modes'])} features)"
+    )
 
 
 def _weighting(name: str) -> str:
