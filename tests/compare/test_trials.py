@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import warnings
 from dataclasses import dataclass
 from time import process_time
@@ -345,3 +347,21 @@ def test_one_past_its_limit_is_said_to_be(protocol):
         "score": float("-inf"), "fault": "it took longer than the 0.5 s that it was given",
         "cpu_s": 0.5, "wall_s": 0.5, "over": True,
     }  # fmt: skip
+
+
+def test_one_that_its_process_does_not_survive_is_a_fault_and_others_go_on(protocol):
+    def die(data, settings, seed, threads):
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield
+
+    fits = {"deadly": die, "parity": each}
+    some = [Contender(name, "method", "", fit, {"share": (1.0, 0.5)}) for name, fit in fits.items()]
+    ask = Trials(Parity(), protocol, names_of(some))
+    asked = [candidate(fold) for fold in range(4)]
+    asked.insert(1, candidate(0) | {"method": "deadly"})
+    history = search(ask, OneRound(asked), jobs=2)
+    assert [one.result.get("fault") for one in history] == [
+        None, "it ended its process twice, as too little memory does", None, None, None,
+    ]  # fmt: skip
+    assert history[1].result["score"] == float("-inf")
+    json_text(history[1].result)

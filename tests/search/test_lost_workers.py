@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ from joblib.externals.loky import get_reusable_executor
 
 import featloom.search.heartbeats
 from featloom.errors import InputError
-from featloom.search import Exhaustive, SearchSpace, search
+from featloom.search import Exhaustive, Journal, SearchSpace, search
 from featloom.search.workers import end_workers
 
 
@@ -85,3 +87,101 @@ def test_only_children_of_this_process_are_ever_ended(tmp_path):
     stranger.write_bytes(bytes(8))
     assert list(featloom.search.heartbeats._hung(tmp_path, 1.0)) == []
     assert not stranger.exists()
+
+
+# ── an evaluation that its process does not survive ──
+
+
+class Deadly:
+    """Ends its process with one of the candidates; the others take long enough to be at work."""
+
+    def __init__(self, folder: Path, home: int | None = None):
+        self.folder, self.home = folder, os.getpid() if home is None else home
+
+    def died(self, candidate):
+        return {"score": -1.0, "fault": "it ended its process twice"}
+
+    def __call__(self, candidate):
+        assert os.getpid() != self.home
+        with (self.folder / f"begun-{candidate['k']}").open("a") as file:
+            file.write("begun\n")
+        if candidate["k"] == 5:
+            time.sleep(0.2)
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.05)
+        return {"score": float(candidate["k"])}
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_an_evaluation_that_ends_its_process_again_is_a_fault_and_the_others_go_on(tmp_path, jobs):
+    space = SearchSpace({"k": list(range(12))})
+    belongs_to = {"data": "d", "search": {}}
+    with Journal(tmp_path / "a.journal", **belongs_to) as journal:
+        history = search(Deadly(tmp_path), Exhaustive(space), jobs=jobs, journal=journal)
+    found = {one.candidate["k"]: one.result for one in history}
+    assert found.pop(5) == {"score": -1.0, "fault": "it ended its process twice"}
+    assert found == {k: {"score": float(k)} for k in range(12) if k != 5}
+    # Once beside others, once alone, and never a third time.
+    assert (tmp_path / "begun-5").read_text() == "begun\n" * 2
+    # Whoever resumes finds it in the journal.
+    with Journal(tmp_path / "a.journal", **belongs_to) as journal:
+        again = search(Deadly(tmp_path), Exhaustive(space), jobs=jobs, journal=journal)
+    assert results(again) == results(history)
+    assert (tmp_path / "begun-5").read_text() == "begun\n" * 2
+
+
+class DiesOnce(Strikes):
+    """Ends its process once, whatever it is asked, and would say so of whom it met twice."""
+
+    def died(self, candidate):
+        raise AssertionError("none did twice")
+
+
+def test_one_that_was_at_work_beside_it_is_not_taken_for_it(tmp_path, on_one_core):
+    history = search(DiesOnce(signal.SIGKILL, tmp_path), Climb(SPACE), jobs=3)
+    assert (tmp_path / "struck-0").exists()
+    assert results(history) == on_one_core
+
+
+def test_many_that_end_their_processes_are_each_a_fault(tmp_path):
+    class All(Deadly):
+        def __call__(self, candidate):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    history = search(All(tmp_path), Exhaustive(SearchSpace({"k": list(range(6))})), jobs=2)
+    assert [one.result["fault"] for one in history] == ["it ended its process twice"] * 6
+
+
+# ── a process that may have no children ──
+
+DAEMON = """
+import multiprocessing, sys, time
+from featloom.search import Budget, Exhaustive, SearchSpace, search
+
+def endless(candidate):
+    if candidate["k"]:
+        time.sleep(60)
+    return {"score": 0.0}
+
+def run(told):
+    limits = Budget(seconds=2, hard=True)
+    history = search(endless, Exhaustive(SearchSpace({"k": [0, 1, 2]})), jobs=2, budget=limits)
+    told.send((len(history), history.stopped))
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=run, args=(there,), daemon=True)
+    begun = time.monotonic()
+    process.start()
+    assert here.poll(30), "the deadline was passed over"
+    print(*here.recv(), time.monotonic() - begun < 30)
+"""
+
+
+def test_in_a_process_without_children_the_deadline_counts_too(tmp_path):
+    (tmp_path / "daemon.py").write_text(DAEMON)
+    answer = subprocess.run(
+        [sys.executable, str(tmp_path / "daemon.py")], capture_output=True, text=True, timeout=90
+    )
+    assert answer.stdout.split() == ["1", "budget", "True"], answer.stderr

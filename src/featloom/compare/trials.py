@@ -50,6 +50,11 @@ class Trials:
         said = f"it took longer than the {limit:g} s that it was given"
         return _fault(said, limit, limit) | {"over": True}
 
+    def died(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
+        """What is made of a trial with which its process died, and again when it was alone."""
+        limit = float(candidate.get("limit") or 0.0)
+        return _fault("it ended its process twice, as too little memory does", limit, limit)
+
     def _trial(self, candidate: Mapping[str, Any]) -> dict[str, Any]:
         contender = self.contenders[candidate["method"]]
         learned, judged = self.protocol.parts(candidate["fold"], candidate["units"])

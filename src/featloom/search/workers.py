@@ -6,7 +6,10 @@ Each process has one thread for numerics, and ends when the process of the loop 
 time is up.  One that dies or hangs costs time only, unless it happens again and again.
 
 ``evaluate`` may bound its evaluations: ``evaluate.limit(candidate)`` is how many seconds one may
-take, ``evaluate.past_limit(candidate)`` the result of one that took longer.
+take, ``evaluate.past_limit(candidate)`` the result of one that took longer.  It may also say what
+is made of an evaluation that its process does not survive, ``evaluate.died(candidate)``: those that
+were at work when a worker died are then done again one by one, and one with which a worker dies
+again, though it is alone, is not done a third time.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ Evaluate = Callable[[Candidate], Result]
 _AHEAD = 2  # candidates for each worker that are sent ahead, so that none waits for the next
 _IDLE = 300  # seconds after which a worker that has nothing to do ends
 _GRACE = 4.0  # seconds after its limit that an evaluation has to come back to the interpreter
-_OVER = "over-"  # and a place: the name of a file
+_OVER, _AT_WORK = "over-", "at-work-"  # and a place: the names of files
 _LOSSES = 3  # workers that may die one after the other with nothing finished in between
 
 
@@ -139,31 +142,45 @@ def processes(
     monotonic clock) those that are at work end, whatever they are doing.
     """
     if multiprocessing.current_process().daemon:
-        yield one_by_one(evaluate)  # such a process may have no children
+        yield one_by_one(evaluate, deadline)  # such a process may have no children
         return
+    died: Callable[[Candidate], Result] | None = getattr(evaluate, "died", None)
     with scratch_folder("search") as folder:
         layout = _lay_out(evaluate, folder / "evaluate", deadline)
 
         def map_batch(candidates):
             waiting: Iterator[tuple[int, Candidate]] = enumerate(candidates)
+            # Those that were at work when a worker died.  All workers end with the one, so it
+            # shows when each is done by itself which of them it was.
+            suspects: dict[int, Candidate] = {}
             losses = 0
             while True:
                 begun: dict[int, Candidate] = {}
+                alone, since = bool(suspects), time.perf_counter()
+                some = iter([suspects.popitem()]) if alone else waiting
                 try:
-                    for finished in _evaluated(layout, n_workers, waiting, begun):
+                    for finished in _evaluated(layout, 1 if alone else n_workers, some, begun):
                         losses = 0
                         yield finished
-                    return
+                    if not alone:
+                        return
                 except BrokenExecutor:
-                    for place in _given_up(folder):
+                    at_work = [place for place in _told_of(folder, _AT_WORK) if place in begun]
+                    for place in _told_of(folder, _OVER):
                         if place in begun:
                             lost = begun.pop(place)
-                            losses = -1
+                            losses, at_work = -1, []
                             over = evaluate.past_limit(lost)  # type: ignore[attr-defined]
                             yield place, over, limit_of(evaluate, lost)
                     if deadline is not None and time.monotonic() >= deadline:
                         return
                     losses += 1
+                    if died is not None and alone and at_work:
+                        losses = 0
+                        for place in at_work:
+                            yield place, died(begun.pop(place)), time.perf_counter() - since
+                    elif died is not None:
+                        suspects |= {place: begun.pop(place) for place in reversed(at_work)}
                     if losses > _LOSSES:
                         raise InputError(
                             f"a worker process died, {losses} times one after the other, "
@@ -269,6 +286,7 @@ _at_work: list[_Layout] = []  # in a worker: whose candidate it is evaluating
 def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
     _at_work.append(layout)
     watch = None
+    mark = _file_of(layout, _AT_WORK, place)
     try:
         evaluate = _held.get(layout)
         if evaluate is None:
@@ -282,10 +300,14 @@ def _evaluate_in_worker(layout: _Layout, place: int, candidate: Candidate):
         limit = limit_of(evaluate, candidate)
         if limit < math.inf:
             watch = _Watch(layout, place, limit + _GRACE)
+        with suppress(OSError):
+            mark.touch()
         return timed(evaluate, place, candidate)
     finally:
         if watch is not None:
             watch.cancel()
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
         _at_work.clear()
 
 
@@ -315,16 +337,21 @@ class _Watch:
 def _give_up(layout: _Layout, place: int) -> None:
     """End this worker, whose evaluation does not come back to the interpreter; say which it was."""
     with suppress(OSError):
-        Path(layout.path).parent.joinpath(f"{_OVER}{place}").touch()
+        _file_of(layout, _OVER, place).touch()
     os._exit(1)
 
 
-def _given_up(folder: Path) -> list[int]:
-    """Places of the evaluations that workers gave up, each told once."""
-    found = sorted(folder.glob(f"{_OVER}*"))
+def _file_of(layout: _Layout, what: str, place: int) -> Path:
+    """The file by which a worker says something of an evaluation."""
+    return Path(layout.path).parent / f"{what}{place}"
+
+
+def _told_of(folder: Path, what: str) -> list[int]:
+    """Places of the evaluations of which workers said this, each told once."""
+    found = list(folder.glob(f"{what}*"))
     for path in found:
         path.unlink(missing_ok=True)
-    return [int(path.name.removeprefix(_OVER)) for path in found]
+    return sorted(int(path.name.removeprefix(what)) for path in found)
 
 
 def _loaded(layout: _Layout) -> Evaluate:
