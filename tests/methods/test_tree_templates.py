@@ -470,8 +470,12 @@ def test_templates_of_a_table_that_is_not_wide_are_bounded_by_its_rows(monkeypat
     monkeypatch.setattr(tree_templates_module, "_MOST_OF_WIDE", 12)
     monkeypatch.setattr(tree_templates_module, "_MOST_FEATURES", 600 * 15)
 
+    def noise(n, n_columns):
+        random = np.random.default_rng(0)
+        return random.integers(0, 2, (n, n_columns)).astype(str).astype(object), np.arange(n) % 2
+
     def n_grown(n_columns, n=600, **settings):
-        return len(TreeTemplates(prune=None, **settings).fit(*wide(n, n_columns)).grown_)
+        return len(TreeTemplates(prune=None, **settings).fit(*noise(n, n_columns)).grown_)
 
     # One column more makes it wide; either way there is a bound, which ``most`` takes off.
     assert (n_grown(200), n_grown(201)) == (15, 12)
@@ -481,7 +485,7 @@ def test_templates_of_a_table_that_is_not_wide_are_bounded_by_its_rows(monkeypat
     # In a fold of 300 rows there is room for 30.
     search = TreeTemplatesCV(
         templates=TreeTemplates(prune=None), max_lengths=(6,), mosts=(None, 30), cv=2
-    ).fit(*wide(600, 50))
+    ).fit(*noise(600, 50))
     assert search.cv_results_[0]["features"] == search.cv_results_[1]["features"]
 
 

@@ -280,7 +280,7 @@ class FoldTemplates:
         settings: Sequence[tuple[int, int | None]],
     ):
         self.how = templates._settings()
-        self.among = best_columns(train, templates.most_columns)
+        self.among, self.n_rows = best_columns(train, templates.most_columns), len(train)
         self.trees = templates._grow(train, self.among)
         self.columns = columns_among(train, self.among)
         together: dict[frozenset[str], Template] = {}
@@ -306,9 +306,12 @@ class FoldTemplates:
 
     def _templates(self, max_length: int, most: int | None) -> list[Template]:
         grown = templates_of_trees(
-            self.trees, max_length=max_length, most=most_templates(most, self.among),
-            backoff=self.how["backoff"], floor=self.how["floor"],
-        )  # fmt: skip
+            self.trees,
+            max_length=max_length,
+            most=most_templates(most, self.among, self.n_rows),
+            backoff=self.how["backoff"],
+            floor=self.how["floor"],
+        )
         return with_singles(grown, self.columns if self.how["singles"] or not grown else ())
 
 

@@ -44,6 +44,7 @@ GROWTH = (
 )  # fmt: skip
 _MOST_BITS = 30
 _MOST_OF_WIDE = 1000  # templates that grew on a wide table
+_MOST_FEATURES = 200_000_000  # of all rows, by templates that grew on any other
 
 
 class TreeTemplates(TransformerMixin, BaseEstimator):
@@ -69,7 +70,9 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         table only so many columns are looked at, by trees and as single columns: those that tell
         the classes apart best by themselves, see :mod:`featloom.learners.tree_columns`.  Where
         ``most`` is None, 1,000 templates of it are kept, so that a row has at most 1,000 +
-        ``most_columns`` features.  Columns that matter only together may thereby be missed.
+        ``most_columns`` features; of a table that is not wide as many as give all rows together
+        200 million features, though never fewer than 1,000.  Columns of a wide table that matter
+        only together may be missed.
     cutoff : features seen fewer times are left out.
     hashed : None, or a number of bits: features are hashed into 2**bits columns.
     preset : None, or "chapter" for the method as published.
@@ -256,7 +259,8 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
     ):
         """Read templates off trees, and number their features."""
         cut = {name: settings[name] for name in ("max_length", "backoff", "floor")}
-        cut["most"] = most_templates(settings["most"], among)
+        n_rows = len(table if blocks is None else blocks)
+        cut["most"] = most_templates(settings["most"], among, n_rows)
         self.grown_: list[GrownTemplate] = templates_of_trees(trees, **cut)
         self.trees_ = [one.tree for one in trees]
         self._of_sentences = table.sequence_bounds is not None
@@ -308,9 +312,18 @@ def columns_among(table: NominalTable, among: np.ndarray | None) -> tuple[str, .
     return table.columns if among is None else tuple(table.columns[j] for j in among)
 
 
-def most_templates(most: int | None, among: np.ndarray | None) -> int | None:
-    """How many templates are kept: as many as asked; of a wide table a thousand by default."""
-    return _MOST_OF_WIDE if most is None and among is not None else most
+def most_templates(most: int | None, among: np.ndarray | None, n_rows: int) -> int:
+    """How many templates are kept: as many as asked, or by default as many as there is room for.
+
+    Of a wide table these are a thousand; of any other, where rows are few, more.
+
+    >>> most_templates(None, None, 1_000_000), most_templates(None, None, 20_000)
+    (1000, 10000)
+    """
+    if most is not None:
+        return most
+    of_rows = 0 if among is not None else _MOST_FEATURES // max(n_rows, 1)
+    return max(_MOST_OF_WIDE, of_rows)
 
 
 def with_singles(grown: list[GrownTemplate], columns: tuple[str, ...]) -> list[Template]:
