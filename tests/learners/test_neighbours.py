@@ -418,3 +418,55 @@ def test_a_lattice_is_made_where_its_sets_are_few_beside_the_cases():
     how = Comparison(("overlap",) * 6, (1.0,) * 6)
     count_correct(memory, queries, how, LEVELS)
     assert len(queries.lattices) == 1
+
+
+def random_memory(n, n_columns=6, seed=0):
+    random = np.random.default_rng(seed)
+    X, y = random.integers(1, 5, (n, n_columns)).astype(np.int32), random.integers(0, 3, n)
+    return X, y, Memory(X, y, [5] * n_columns, 3)
+
+
+@pytest.mark.parametrize("at_once", [0.5, 3, 20])
+def test_no_call_of_the_walk_can_take_longer_than_it_may(monkeypatch, at_once):
+    """Also of the queries that are answered first, whose steps nobody knows before."""
+    X, _, memory = random_memory(300)
+    how = Comparison(("overlap",) * 6, (1.0,) * 6)
+    expected = ask(memory, Queries(X), how, LEVELS, with_votes=True)
+    width = memory.trie(range(6)).leaves.codes.size
+    calls = []
+
+    def watched(queries, which, *others):
+        calls.append((len(which), real(queries, which, *others)))
+        return calls[-1][1]
+
+    real = neighbours.nearest_classes
+    monkeypatch.setattr(neighbours, "_STEPS", int(at_once * width))
+    monkeypatch.setattr(neighbours, "nearest_classes", watched)
+    found = ask(memory, Queries(X), how, LEVELS, with_votes=True)
+    assert found.classes.tolist() == expected.classes.tolist()
+    assert found.votes.tolist() == expected.votes.tolist()
+    steps = [steps for _, steps in calls]
+    assert max(steps) <= max(width, at_once * width)
+    first = calls[0][0]
+    assert first <= max(1, at_once)
+
+
+def test_blocks_of_the_lattice_are_bounded_by_all_that_is_done_for_a_query(monkeypatch):
+    X, y, memory = random_memory(400)
+    how = Comparison(("mvdm", *["overlap"] * 5), (1.0,) * 6)
+    expected = count_correct(memory, Queries(X, y), how, LEVELS)
+    sizes = []
+
+    def watched(first, last, *others):
+        sizes.append(last - first)
+        return real(first, last, *others)
+
+    real = lattice.lattice_classes
+    monkeypatch.setattr(lattice, "lattice_classes", watched)
+    assert count_correct(memory, Queries(X, y), how, LEVELS).tolist() == expected.tolist()
+    (whole,) = set(sizes[:1])
+    # Pairs of sets alone would allow ten queries at a time; there is more to do for each.
+    monkeypatch.setattr(lattice, "_STEPS", 10 * (1 << 10))
+    sizes.clear()
+    assert count_correct(memory, Queries(X, y), how, LEVELS).tolist() == expected.tolist()
+    assert 1 <= max(sizes) < 10 < whole

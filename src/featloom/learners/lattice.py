@@ -28,7 +28,7 @@ _BYTES = 640_000_000  # that a lattice may take, if all cases are near all queri
 # A query goes through pairs of sets; so many for each stored case, and comparing it with all
 # cases is no slower.
 _PAIRS = 128
-_PAIRS_AT_ONCE = 1_000_000_000  # before a kernel comes back, about a second
+_STEPS = 1_000_000_000  # before a kernel comes back, about a second
 _HISTOGRAM = 4_000_000  # cells of a histogram over values beside the lattice and classes
 _KEPT = 2  # lattices of the same queries, beside that of all columns
 
@@ -150,7 +150,9 @@ def answer_by_lattice(
     room = lattice.room(sets)
     reach = tolerance(np.append(weights, row_weight))
 
-    size = max(1, min(comparison.BLOCK, _PAIRS_AT_ONCE // _pairs(memory, len(columns))))
+    # Cells are added, taken off and read, and each may look for its place among the distances.
+    steps = _pairs(memory, len(columns)) + room * (3 + n_distances) + lattice.beside.size
+    size = max(1, min(comparison.BLOCK, _STEPS // steps))
 
     def block(first: int) -> None:
         last = min(first + size, ids.shape[1])

@@ -21,6 +21,7 @@ import numpy as np
 
 from featloom.errors import InputError
 from featloom.kernels.all_cases import all_cases_classes
+from featloom.kernels.compiling import compiled_for
 from featloom.kernels.instances import find_rows
 from featloom.kernels.nearest import nearest_classes
 from featloom.kernels.votes import vote_weight
@@ -292,12 +293,16 @@ class _Search:
             *self._values, memory.class_totals, sought, np.minimum(levels, sought), self.kinds,
             self.how.decay, self.how.look_further, tolerance(self.weights), *answers,
         )  # fmt: skip
+        if compiled_for() is not None:
+            self._through_all(which, np.ascontiguousarray(leaves.codes.T), asked)
         is_first = self._first_of(which)
-        n_steps = self._walk(which[is_first], asked) if is_first.any() else 0
+        width = leaves.codes.size
+        n_steps, at_once = 0, max(1, _STEPS // max(1, width))
+        for first in range(0, int(is_first.sum()), at_once):
+            n_steps += self._walk(which[is_first][first : first + at_once], asked)
         rest = which[~is_first]
         if not len(rest):
             return answers
-        width = len(leaves.codes) * len(self.weights)
         steps = max(1.0, n_steps / is_first.sum()) if is_first.any() else width
         through_all = len(leaves.codes) * (
             _BY_MVDM * self.is_mvdm.sum() + _BY_OVERLAP * (~self.is_mvdm).sum()
@@ -313,9 +318,7 @@ class _Search:
             if columns is None:
                 self._walk(some, asked)
             else:
-                all_cases_classes(
-                    self.queries, some, columns, *leaves[1:], self.weights, self.is_mvdm, *asked
-                )
+                self._through_all(some, columns, asked)
 
         in_threads(block, range(0, len(rest), size), self.threads)
         return answers
@@ -326,14 +329,20 @@ class _Search:
             *asked,
         )  # fmt: skip
 
+    def _through_all(self, which: np.ndarray, columns: np.ndarray, asked: tuple) -> None:
+        all_cases_classes(
+            self.queries, which, columns, *self.trie.leaves[1:], self.weights, self.is_mvdm, *asked
+        )
+
     def _first_of(self, which: np.ndarray) -> np.ndarray:
         """Which queries are answered first by a walk: short runs of them, evenly spread.
 
-        Queries that follow one another are alike, and the walk makes use of that.
+        Queries that follow one another are alike, and the walk makes use of that.  All of them
+        together take about a second at most, or are one a run.
         """
         is_first = np.zeros(len(which), dtype=bool)
         width = self.trie.leaves.codes.size
-        run = max(1, min(_RUN, _STEPS // max(1, width)))
+        run = max(1, min(_RUN, _STEPS // max(1, _RUNS * width)))
         if len(which) >= 2 * _RUNS * run:
             for begin in np.linspace(0, len(which) - run, _RUNS).astype(int):
                 is_first[begin : begin + run] = True
