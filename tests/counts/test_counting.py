@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -125,3 +127,27 @@ def test_a_conjunction_equal_to_one_of_its_parts_is_left_out():
         rows, labels, 3, evidence_of(labels, "mi", 2), conditions=Conditions(drop_equal=False)
     )
     assert kept.parts.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_thread_is_the_one_that_asks(threads):
+    """What it compiles is taken off its own time, and its limit is not passed by it."""
+
+    class Watched(ClassEvidence):
+        def walker(self):
+            walk = super().walker()
+
+            def watched(*how):
+                walked_in.add(threading.get_ident())
+                return walk(*how)
+
+            return watched
+
+    walked_in: set[int] = set()
+    rows, labels = [[0, 1], [0, 2], [1, 2], [0, 1, 2]] * 4, np.array([0, 1, 0, 1] * 4)
+    plain = evidence_of(labels, "mi", 2)
+    evidence = Watched(plain.labels, plain.class_totals, plain.score)
+    found, _ = best(rows, labels, 3, evidence, threads=threads)
+    expected, _ = best(rows, labels, 3, plain, threads=threads)
+    assert found.parts.tolist() == expected.parts.tolist()
+    assert (walked_in == {threading.get_ident()}) == (threads == 1)

@@ -13,6 +13,7 @@ import numpy as np
 
 from featloom.kernels import gradients, pairs
 from featloom.kernels.association import small_table_scores
+from featloom.kernels.compiling import compiled_for
 from featloom.kernels.conjunctions import feature_class_counts
 
 _SMALL = 128
@@ -130,15 +131,20 @@ class ClassEvidence:
         wide = 1 + (self.labels.astype(np.int64) << 32)
 
         def walk_two_classes(matrix, parents, which, ranks, conditions, threshold):
+            def found(increments, shift):
+                return pairs.best_pairs_two_classes(
+                    which, parents.starts, parents.rows, parents.ends,
+                    matrix.indptr, matrix.indices, increments, shift, matrix.supports,
+                    parents.ranks, ranks, conditions.top, conditions.drop_equal,
+                    conditions.min_support, threshold, small, *codes,
+                    self.n_rows, self.class_totals, table,
+                )  # fmt: skip
+
             longest = (parents.starts[which + 1] - parents.starts[which]).max(initial=0)
-            increments, shift = (narrow, 16) if longest < 1 << 16 else (wide, 32)
-            return pairs.best_pairs_two_classes(
-                which, parents.starts, parents.rows, parents.ends,
-                matrix.indptr, matrix.indices, increments, shift, matrix.supports,
-                parents.ranks, ranks, conditions.top, conditions.drop_equal,
-                conditions.min_support, threshold, small, *codes,
-                self.n_rows, self.class_totals, table,
-            )  # fmt: skip
+            ahead = compiled_for()
+            if ahead and ahead.rows >= 1 << 16:
+                found(wide, 32)
+            return found(narrow, 16) if longest < 1 << 16 else found(wide, 32)
 
         return walk_two_classes
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from featloom.counts.evidence import ClassEvidence, Conditions, Parents, Residua
 from featloom.counts.merge import FeatureCounts
 from featloom.counts.ranking import BestConjunctions, Conjunctions
 from featloom.kernels import pairs, rows
+from featloom.kernels.compiling import compiled_for
 from featloom.kernels.conjunctions import feature_class_counts
 
 # Shares of the work done when each batch ends: small at first, so that the threshold rises before
@@ -65,7 +67,8 @@ class CountedMatrix:
         labels[order] = np.arange(len(order), dtype=np.int32)
         new_indptr, new_indices = rows.relabel(indptr, indices, labels)
         starts, feature_rows, places = rows.transpose(new_indptr, new_indices, len(order))
-        if len(order) <= 1 << 16:
+        ahead = compiled_for()
+        if len(order) <= 1 << 16 and not (ahead and ahead.many_features):
             # Half the memory, and so fewer of the cache misses that the walk waits for.
             new_indices = new_indices.astype(np.uint16)
         return cls(
@@ -129,7 +132,9 @@ def best_conjunctions(
     best = BestConjunctions(length, limit, threshold)
     tally = np.zeros(pairs.N_TALLIES, dtype=np.int64)
     walk = evidence.walker()
-    with ThreadPoolExecutor(max_workers=max(1, threads)) as pool:
+    # One thread is this one: whoever times it, or takes off what it compiles, looks at it alone.
+    with ThreadPoolExecutor(max_workers=threads) if threads > 1 else nullcontext() as pool:
+        in_order = map if pool is None else pool.map
         for batch in _cut_by_work(order, work, _BATCH_ENDS):
             if reach[batch[0]] < best.threshold:
                 break
@@ -140,7 +145,7 @@ def best_conjunctions(
             def walk_shard(shard, bar=bar):
                 return walk(matrix, lists, shard, label_ranks, conditions, bar)
 
-            for parent, partner, sums, scores, shard_tally in pool.map(walk_shard, shards):
+            for parent, partner, sums, scores, shard_tally in in_order(walk_shard, shards):
                 tally += shard_tally
                 parts = np.concatenate(
                     [parent_parts[parent], matrix.original[partner][:, None]], axis=1

@@ -1,8 +1,8 @@
 """One question, every contender, one answer: the run of a comparison and what it leaves behind.
 
 The budget is one of wall-clock time, without what is compiled once on a machine.  Trials end with
-it, whatever they are doing; what is planned with is CPU time, so that a busy machine compares the
-same rows as a quiet one.
+it, whatever they are doing; what trials cost is counted in CPU time, so that one slow moment spoils
+no plan.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import numpy as np
 from featloom.cluster import current_cluster
 from featloom.compare.contenders import Contender, Finding, Fitted, Question, names_of
 from featloom.compare.schedule import FirstAnswers
-from featloom.compare.trials import Trials, warm_up
+from featloom.compare.trials import Trials
+from featloom.compare.warming import compile_kernels, kernels_of, n_units, needs_kernels
 from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judge
 from featloom.discover.progress import Progress
 from featloom.errors import InputError
@@ -34,7 +35,7 @@ VERSION = 3  # of what a trial computes
 _TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
 _WORTH_WORKERS = 20.0  # seconds
-_WARM_UP = 60  # units that kernels are compiled with
+_SOON_DONE = 3.0  # seconds that may be told as compilation, though something else was done
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
 
@@ -295,6 +296,7 @@ class _Run:
     history: Sequence[Evaluation] = ()
 
     def entries(self) -> list[Entry]:
+        self.schedule.settle()
         return entries_of(self.schedule.standings, self.history)
 
     def last_fit(self, entry: Entry, threads: int) -> Fitted:
@@ -401,25 +403,27 @@ def _compiled_first(
     new = [
         one
         for one in contenders
-        if one.compiles and one.role != "yardstick" and not is_compiled(_kernels_of(question, one))
+        if needs_kernels(question, one) and not is_compiled(kernels_of(question, one))
     ]
     if not new:
         return 0.0
     begun = monotonic()
     watch.say("compiling kernels, once on this machine")
-    few = drawn(protocol.learn, _WARM_UP, protocol.seed)
-    with compile_time() as compiled, catch_warnings():
+    few = drawn(protocol.learn, n_units(question), protocol.seed)
+    with compile_time(everywhere=True) as compiled, catch_warnings():
         simplefilter("ignore")
         for one in new:
-            warm_up(one, question, few, protocol.seed)
-            set_compiled(_kernels_of(question, one))
-    # What else was done here would have been done anyway, but not before the first trial.
-    return monotonic() - begun if compiled.seconds > 0.5 else 0.0
-
-
-def _kernels_of(question: Question, one: Contender) -> str:
-    """What is noted as compiled: each contender by itself, for ``only`` may have asked for some."""
-    return f"{question.kind}-{one.name}".replace(" ", "-")
+            compile_kernels(one, question, few, protocol.seed)
+            set_compiled(kernels_of(question, one))
+    seconds, spent = compiled.seconds, monotonic() - begun
+    if seconds <= 0.5:
+        return 0.0
+    # A little else is done meanwhile, which nobody asked for either; much else is no compilation.
+    if spent - seconds <= _SOON_DONE:
+        seconds = spent
+    if isinstance(watch, Progress):
+        watch.uncounted(seconds)
+    return seconds
 
 
 def _contenders(question: Question, only: Sequence[str] | None) -> list[Contender]:

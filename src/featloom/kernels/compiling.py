@@ -3,6 +3,9 @@
 Compilation happens once on a machine and says nothing of what a method costs; whoever times a
 method takes off what :func:`compile_time` counted.  numba tells of every compilation that its
 cache could not spare; those within another are part of it.
+
+Which kernels some work needs may depend on its data: how many rows there are, how alike they are.
+Whoever compiles before there is work asks for all of them, on a few rows, :func:`every_kernel`.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
@@ -59,8 +63,52 @@ class _Compilations(event.Listener):
         under_way = 0.0 if begun is None else perf_counter() - begun[0]
         return CompileTime(total.seconds + under_way, total.cpu)
 
+    def of_all(self) -> CompileTime:
+        """What all threads have compiled until now."""
+        found = [*self.of_thread.values()]
+        return CompileTime(sum(one.seconds for one in found), sum(one.cpu for one in found))
+
     def is_compiling(self, thread: int) -> bool:
         return self._depth.get(thread, 0) > 0
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What kernels are compiled for while little is at hand.
+
+    Parameters
+    ----------
+    rows : that there will be.
+    many_features : whether there will be more values and features than go into 16 bits.
+    """
+
+    rows: int
+    many_features: bool = False
+
+
+_ahead: ContextVar[Ahead | None] = ContextVar("ahead", default=None)
+
+
+@contextmanager
+def every_kernel(rows: int, many_features: bool = False) -> Iterator[None]:
+    """Inside, what the data decide between is all done, so that every kernel is compiled.
+
+    >>> with every_kernel(rows=100):
+    ...     compiled_for()
+    Ahead(rows=100, many_features=False)
+    >>> compiled_for() is None
+    True
+    """
+    before = _ahead.set(Ahead(rows, many_features))
+    try:
+        yield
+    finally:
+        _ahead.reset(before)
+
+
+def compiled_for() -> Ahead | None:
+    """What is compiled for here; None: the work is done for its own sake."""
+    return _ahead.get()
 
 
 _compilations = _Compilations()
@@ -83,8 +131,8 @@ def compiled_so_far(thread: int | None = None) -> tuple[float, bool]:
 
 
 @contextmanager
-def compile_time() -> Iterator[CompileTime]:
-    """What the block compiles in this thread, in seconds, when it is over.
+def compile_time(*, everywhere: bool = False) -> Iterator[CompileTime]:
+    """What the block compiles in this thread, or in all threads, in seconds, when it is over.
 
     >>> with compile_time() as compiled:
     ...     total = 1 + 1
@@ -92,11 +140,15 @@ def compile_time() -> Iterator[CompileTime]:
     0.0
     """
     found, thread = CompileTime(), get_ident()
-    before = _compilations.so_far(thread)
+
+    def so_far() -> CompileTime:
+        return _compilations.of_all() if everywhere else _compilations.so_far(thread)
+
+    before = so_far()
     try:
         yield found
     finally:
-        after = _compilations.so_far(thread)
+        after = so_far()
         found.seconds, found.cpu = after.seconds - before.seconds, after.cpu - before.cpu
 
 

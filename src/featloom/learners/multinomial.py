@@ -25,6 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from featloom.kernels import multinomial as kernels
+from featloom.kernels.compiling import compiled_for
 from featloom.kernels.rows import transpose
 
 _BLOCK = 1 << 22  # numbers added up in a block of rows or features: some ten milliseconds
@@ -92,14 +93,17 @@ class LogisticObjective:
         indptr = X.indptr.astype(np.int64)
         starts, rows, places = transpose(indptr, X.indices, X.shape[1])
         self._rows = indptr, X.indices, values
-        self.is_plain = self.n_classes > 2 and ones and len(np.unique(self.row_weights)) == 1
+        every = compiled_for() is not None
+        alike = every or len(np.unique(self.row_weights)) == 1
+        self.is_plain = self.n_classes > 2 and ones and alike
         self._features = starts, rows, values if ones else values[places]
         self._row_blocks = _blocks(indptr, self.shape[1])
         self._feature_blocks = _blocks(starts, self.shape[1])
         size = (X.shape[0], self.shape[1])
         self._scores, self._probabilities, self._moves = (np.empty(size) for _ in range(3))
         n_sums = self.shape[0] * self.shape[1]
-        in_cache = self.shape[1] > 1 and n_sums <= min(_IN_CACHE, X.shape[0] * self.shape[1])
+        most = _IN_CACHE if every else min(_IN_CACHE, X.shape[0] * self.shape[1])
+        in_cache = self.shape[1] > 1 and n_sums <= most
         # Sums of every shard, where features are added up row by row.
         self._partial = np.empty((_SHARDS if in_cache else 0, *self.shape))
         self._pool: ThreadPoolExecutor | None = None
@@ -218,7 +222,8 @@ class LogisticObjective:
         if len(self._partial):
             self._each(partial(self._add_shard, squared), range(_SHARDS))
             np.sum(self._partial, axis=0, out=sums)
-            return
+            if compiled_for() is None:
+                return
         how = *self._features, squared, self._moves, sums
         self._blockwise(kernels.sums_of_features, self._feature_blocks, how)
         sums[-1] = 0.0

@@ -27,6 +27,7 @@ from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
 from featloom.kernels import tree as growing
 from featloom.kernels import tree_pruning as pruning
+from featloom.kernels.compiling import compiled_for
 
 CRITERIA = ("gain_ratio", "information_gain")
 _MOST_COUNTS = 2**29  # values times classes of all columns; a count has four bytes
@@ -353,7 +354,9 @@ def _row_buffers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows as the kernels take them, in 16 bits a code if these are enough, and room beside."""
     largest = max(int(n_values.max(initial=1)), len(table.classes))
-    dtype = np.dtype(np.uint16 if largest <= 2**16 else np.int32)
+    ahead = compiled_for()
+    is_narrow = largest <= 2**16 and not (ahead and ahead.many_features)
+    dtype = np.dtype(np.uint16 if is_narrow else np.int32)
     in_a_word = 8 // dtype.itemsize
     width = -(-(len(asked) + 1) // in_a_word) * in_a_word
     shape = (len(table) if chosen is None else len(chosen), width)
