@@ -48,19 +48,30 @@ def featloom(capsys, monkeypatch) -> Callable[..., Answer]:
     return type_command
 
 
-@pytest.fixture(scope="session")
-def ticket_rows() -> list[tuple[str, ...]]:
+def draw_tickets(n: int) -> list[tuple[str, ...]]:
     """Tickets of enterprises are escalated when they are about export, those of others when
     they are about login; neither column tells much alone."""
     draw = random.Random(7)
     rows = []
-    for _ in range(400):
+    for _ in range(n):
         customer = f"c{draw.randrange(60)}"
         area, plan, channel, language = (draw.choice(VALUES[name]) for name in COLUMNS[1:])
         hot = "export" if plan == "enterprise" else "login"
         escalated = draw.random() < (0.9 if area == hot else 0.05)
         rows.append((customer, area, plan, channel, language, "yes" if escalated else "no"))
     return rows
+
+
+@pytest.fixture(scope="session")
+def ticket_rows() -> list[tuple[str, ...]]:
+    """Four hundred tickets."""
+    return draw_tickets(400)
+
+
+@pytest.fixture(scope="session")
+def many_tickets() -> list[tuple[str, ...]]:
+    """So many that a gain shows on a fifth of them."""
+    return draw_tickets(1200)
 
 
 @pytest.fixture

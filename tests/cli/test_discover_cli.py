@@ -74,11 +74,11 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, ticket_rows) -> Run:
+def run(tmp_path_factory, many_tickets) -> Run:
     folder = tmp_path_factory.mktemp("left_alone")
     data = folder / "tickets.csv"
     header = "area,plan,channel,language,escalated\n"
-    data.write_text(header + "".join(",".join(row[1:]) + "\n" for row in ticket_rows))
+    data.write_text(header + "".join(",".join(row[1:]) + "\n" for row in many_tickets))
     words = typed(data, "--out", folder / "run", "--jobs", "1", only=JOINED)
     terminal, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -107,7 +107,7 @@ def parts_of(terminal: int):
 def test_a_run_prints_a_leaderboard_and_a_verdict_and_leaves_result_model_and_page(run):
     folder, path = run.folder, run.data
     lines = run.out.splitlines()
-    assert lines[0] == f"{path}: taken for a table: 400 rows, 4 columns of symbols, 2 classes"
+    assert lines[0] == f"{path}: taken for a table: 1,200 rows, 4 columns of symbols, 2 classes"
     assert lines[1].startswith("a fifth of the rows held out as test part; the others in 5 folds")
     assert any("tree templates ←" in line for line in lines)
     result = result_of(folder)
@@ -151,7 +151,7 @@ def test_the_model_of_a_run_answers_new_rows_and_says_why(featloom, run, tmp_pat
     assert "→ yes" in answer.out
     assert "area=export & plan=enterprise" in answer.out
     judged = featloom("predict", folder, path, "--out", tmp_path / "answers.csv")
-    assert "400 rows, predictions in" in judged.out + judged.err
+    assert "1,200 rows, predictions in" in judged.out + judged.err
     found = discover(path, "escalated", only=JOINED, budget=None, n_jobs=1)
     rows = read(path, target="escalated")
     lines = (tmp_path / "answers.csv").read_text().splitlines()[1:]
