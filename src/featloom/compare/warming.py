@@ -59,7 +59,8 @@ def compile_kernels(one: Contender, question: Question, units: np.ndarray, seed:
     units : a few of the question's.
     """
     many = _n_features(getattr(question, "data", None)) > _SHORT
-    for many_features in (False, True) if many else (False,):
+    # A search takes its time with either, and looks at no features.
+    for many_features in (False, True) if many and not one.searches else (False,):
         with every_kernel(len(question), many_features):
             for _ in range(_MOST):
                 with compile_time(everywhere=True) as compiled:

@@ -8,8 +8,10 @@ never meet, so they are never conjoined.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +19,51 @@ from scipy import sparse
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
+
+
+class ValueNames(Sequence[str]):
+    """The names of the values of columns, ``column=value``, spelled out when they are asked for.
+
+    A table has a matrix for each part of its rows that something learns from or predicts; few of
+    them are asked for any name.
+
+    >>> names = ValueNames(("letter", "next"), (("c", "k"), ("h",)))
+    >>> len(names), names[1], names[-1], names[1:]
+    (3, 'letter=k', 'next=h', ['letter=k', 'next=h'])
+    """
+
+    def __init__(self, columns: Sequence[str], vocabularies: Sequence[Sequence[str]]):
+        self.columns, self.vocabularies = columns, vocabularies
+        self._starts = np.cumsum([0, *map(len, vocabularies)])
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self[j] for j in range(*place.indices(len(self)))]
+        j = operator.index(place)
+        j += len(self) if j < 0 else 0
+        if not 0 <= j < len(self):
+            raise IndexError(f"there are {len(self)} names, none at {place}")
+        column = int(np.searchsorted(self._starts, j, side="right")) - 1
+        return f"{self.columns[column]}={self.vocabularies[column][j - self._starts[column]]}"
+
+    def __iter__(self) -> Iterator[str]:
+        for column, vocabulary in zip(self.columns, self.vocabularies, strict=True):
+            for value in vocabulary:
+                yield f"{column}={value}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ValueNames) and other.vocabularies is self.vocabularies:
+            return tuple(self.columns) == tuple(other.columns)
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +150,10 @@ class FeatureMatrix:
         sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         indptr, indices = rows_of_codes(table.codes, starts)
-        names = [
-            f"{column}={value}"
-            for column, vocabulary in zip(table.columns, table.vocabularies, strict=True)
-            for value in vocabulary
-        ]
         return cls(
             indptr,
             indices,
-            names,
+            ValueNames(table.columns, table.vocabularies),
             np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
             table.columns,
             np.ones(len(sizes), dtype=bool),

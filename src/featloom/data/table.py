@@ -142,11 +142,14 @@ class NominalTable:
         codes = np.zeros((len(other), len(self.columns)), dtype=np.int32, order="F")
         for j, name in enumerate(self.columns):
             k = other.column_index(name)
+            if other.vocabularies[k] is self.vocabularies[j]:  # rows of one table
+                codes[:, j] = other.codes[:, k]
+                continue
             translation = np.zeros(len(other.vocabularies[k]) + 1, dtype=np.int32)
             translation[1:] = encode_with(other.vocabularies[k], self.vocabularies[j])
             codes[:, j] = translation[other.codes[:, k]]
         labels = other.labels
-        if labels is not None:
+        if labels is not None and other.classes is not self.classes:
             translation = np.full(len(other.classes) + 1, -1, dtype=np.int32)
             translation[:-1] = encode_with(other.classes, self.classes) - np.int32(1)
             labels = translation[labels]

@@ -26,7 +26,7 @@ from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judg
 from featloom.discover.progress import Progress
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
-from featloom.kernels.compiling import compile_time, is_compiled, set_compiled
+from featloom.kernels.compiling import is_compiled, set_compiled
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
 from featloom.search.workers import number_of_workers
 
@@ -35,7 +35,6 @@ VERSION = 3  # of what a trial computes
 _TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
 _WORTH_WORKERS = 20.0  # seconds
-_SOON_DONE = 3.0  # seconds that may be told as compilation, though something else was done
 _MOST_CLASSES, _MOST_GROUPS = 200, 30
 
 
@@ -410,17 +409,13 @@ def _compiled_first(
     begun = monotonic()
     watch.say("compiling kernels, once on this machine")
     few = drawn(protocol.learn, n_units(question), protocol.seed)
-    with compile_time(everywhere=True) as compiled, catch_warnings():
+    with catch_warnings():
         simplefilter("ignore")
         for one in new:
             compile_kernels(one, question, few, protocol.seed)
             set_compiled(kernels_of(question, one))
-    seconds, spent = compiled.seconds, monotonic() - begun
-    if seconds <= 0.5:
-        return 0.0
-    # A little else is done meanwhile, which nobody asked for either; much else is no compilation.
-    if spent - seconds <= _SOON_DONE:
-        seconds = spent
+    # What else was done meanwhile nobody asked for either, and nobody will do again.
+    seconds = monotonic() - begun
     if isinstance(watch, Progress):
         watch.uncounted(seconds)
     return seconds
