@@ -11,7 +11,13 @@ import json
 import sys
 from pathlib import Path
 
-from render_door import door_tables, engine_table, verdict_table
+from render_door import (
+    door_digest,
+    door_tables,
+    engine_table,
+    verdict_table,
+    yardstick_table,
+)
 from render_faults import determinism_table, fault_table, fuzzing_table, long_lines
 from render_scale import drawings, plan_part, scale_tables, shown
 
@@ -49,6 +55,8 @@ def fill(path: Path, parts: dict[str, list[str]]) -> None:
 def readme_figures(results: dict[str, list[dict]]) -> list[str]:
     """The figures that a newcomer should see."""
     lines = []
+    if door := results.get("door.py"):
+        lines += [*door_digest(door), ""]
     accuracy = [
         row
         for row in results.get("induction_accuracy.py", ())
@@ -370,6 +378,7 @@ def transfer_tables(rows: list[dict]) -> list[str]:
 
 TABLES = {
     "door.py": door_tables,
+    "yardsticks.py": yardstick_table,
     "engines.py": engine_table,
     "verdicts.py": verdict_table,
     "scale.py": scale_tables,

@@ -43,6 +43,45 @@ def _door_table(rows: Sequence[Row], cold: bool) -> list[str]:
     return lines
 
 
+def door_digest(rows: list[Row]) -> list[str]:
+    """What a newcomer gets within a minute, for the first page."""
+    mine = [row for row in rows if row["budget"] == "60s" and not row["cold"]]
+    heads = ["table", "rows", "chosen", "log-loss", "base", "LightGBM", "EBM", "AUC", "first, s"]
+    lines = [
+        "What `featloom discover FILE --target COL --budget 60s` gives on tables as people have them,",
+        "two cores: log-loss on a fifth of the rows (*base*: the class shares there; LightGBM and EBM",
+        "as the same run measured them on the same rows), and when the first leaderboard stood. Where",
+        "LightGBM is ahead by much, columns are numbers; Featloom takes their values as symbols:",
+        "",
+        _line(heads),
+        _line(["---", "---:", "---", *["---:"] * (len(heads) - 3)]),
+    ]
+    for row in mine:
+        tests = row["tests"]
+        cells = [row["table"], f"{row['rows']:,}", row["chosen"]]
+        cells += [_number(value, 3) for value in (row["log_loss"], row["base"])]
+        cells += [_number(tests.get(name), 3) for name in ("LightGBM", "EBM")]
+        lines.append(_line([*cells, _number(row["auc"], 3), _number(row["first_answer"], 1)]))
+    return lines
+
+
+def yardstick_table(rows: list[Row]) -> list[str]:
+    """The yardsticks of runs beside plain lines with pandas, on the same rows."""
+    lines = [
+        "LightGBM and EBM as runs of a minute printed them, beside five plain lines each with pandas",
+        "on the very same rows: with the setting that the run chose, and LightGBM's own defaults.",
+        "Log-loss on the test part; – where the run had no time for it.",
+        "",
+        "| table | yardstick | in the run | plain lines | LightGBM's defaults | setting |",
+        "|---|---|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        cells = [row["table"], row["yardstick"]]
+        cells += [_number(row.get(name), 4) for name in ("run", "same setting", "default")]
+        lines.append(_line([*cells, row["setting"] or row["why"]]))
+    return lines
+
+
 def engine_table(rows: list[Row]) -> list[str]:
     """The chosen contender beside the engine's own default, on the same rows."""
     lines = [
