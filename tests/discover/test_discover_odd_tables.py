@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from featloom.compare import schedule
+from featloom.data.table import NominalTable
 from featloom.discover import Discovery, discover
+from featloom.discover.discovery import compare_all
+from featloom.discover.tables import TableQuestion
 from featloom.errors import InputError
 
 CHEAP = ["naive Bayes", "linear model"]
@@ -198,3 +204,31 @@ def test_a_machine_that_compiles_first_finds_what_it_finds_later(tmp_path):
     assert cold["chosen"] in CHEAP
     assert warm["compiled"] < cold["compiled"]
     assert list((tmp_path / "kernels").glob("compiled-table-*"))
+
+
+class Dawdling(TableQuestion):
+    """One of its contenders takes very long for all folds but the first."""
+
+    def contenders(self):
+        found = [one for one in super().contenders() if one.name in ("class shares", "naive Bayes")]
+        return [*found, replace(found[-1], name="dawdler", fit_each=self.dawdle)]
+
+    def dawdle(self, data, settings, seed, threads):
+        naive_bayes = super().contenders()[1]
+        assert naive_bayes.name == "naive Bayes"
+        of_fold = len(data) in (76, 77)
+        self.folds = getattr(self, "folds", 0) + of_fold
+        while of_fold and self.folds > 1:
+            sum(range(10_000))
+        return naive_bayes.fit_each(data, settings, seed, threads)
+
+
+def test_a_fold_that_took_too_long_is_told_of_and_not_the_time(monkeypatch):
+    monkeypatch.setattr(schedule, "_LEAST_LIMIT", 0.5)
+    table = NominalTable.from_columns(
+        {"size": list("sl") * 60, "colour": list("rgb") * 40}, labels=list("ab") * 60
+    )
+    found = compare_all(Dawdling(table), budget="30s", jobs=1)
+    row = {row["name"]: row for row in found.leaderboard}["dawdler"]
+    assert (row["status"], found.result["budget"]["stopped"]) == ("partly", "finished")
+    assert re.fullmatch(r"a fold took longer than the [\d.]+ s that it was given", row["why"])

@@ -311,7 +311,7 @@ class _Run:
     def told(self, fitted: Fitted | None, stopped: str) -> Discovery:
         why = "interrupted" if stopped == "interrupted" else "the time was over"
         unfinished = dict.fromkeys(self.schedule.standings, why)
-        unfinished |= self.faults | self.schedule.passed_over
+        unfinished |= self.late | self.faults | self.schedule.passed_over
         found = judge(
             self.question, self.protocol, self.entries(), self.schedule, self.history,
             passed_over=unfinished, kept=fitted, seed=self.seed,
@@ -339,6 +339,15 @@ class _Run:
             one.candidate["method"]: str(one.result["fault"])
             for one in self.history
             if "fault" in one.result and not one.result.get("over")
+        }
+
+    @property
+    def late(self) -> dict[str, str]:
+        """Whose trial of a fold took longer than it might, by name."""
+        return {
+            one.candidate["method"]: str(one.result["fault"]).replace("it", "a fold", 1)
+            for one in self.history
+            if one.result.get("over") and one.candidate["fold"] != TEST
         }
 
     @property
