@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy.stats import t as student
 
 from featloom.errors import InputError
 from featloom.evaluation.probabilities import auc
@@ -174,17 +175,42 @@ def test_the_interval_of_a_mean_holds_the_truth_as_often_as_it_says(rows_of_grou
     assert 0.93 <= held / times <= 0.965
 
 
-@given(arrays.arrays(float, st.tuples(st.integers(2, 30), st.just(1)), elements=st.floats(-5, 5)))
-def test_groups_of_one_row_have_the_interval_of_a_t_test(values):
-    from scipy.stats import t as student
-
+@given(arrays.arrays(float, st.integers(1, 15), elements=st.floats(-5, 5)))
+def test_groups_that_are_not_skewed_have_the_interval_of_a_t_test(values):
+    values = np.concatenate([values, -values])[:, None]
     found = mean_interval(np.hstack([values, np.ones_like(values)]))
     error = values.std(ddof=1) / np.sqrt(len(values))
     reach = student.ppf(0.975, len(values) - 1) * error
-    np.testing.assert_allclose(
-        [found.value, found.low, found.high],
-        [values.mean(), values.mean() - reach, values.mean() + reach], atol=1e-9,
-    )  # fmt: skip
+    np.testing.assert_allclose([found.value, found.low, found.high], [0, -reach, reach], atol=1e-6)
+
+
+@given(arrays.arrays(float, st.integers(2, 30), elements=st.floats(-5, 5)))
+def test_the_interval_of_what_is_turned_round_is_turned_round(values):
+    there, back = (
+        mean_interval(np.stack([one, np.ones_like(one)], axis=1)) for one in (values, -values)
+    )
+    assert there.low <= there.value + 1e-9
+    assert there.value - 1e-9 <= there.high
+    np.testing.assert_allclose([there.low, there.high], [-back.high, -back.low], atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "spread"), [(80, 1.0), (400, 1.5), (2000, 2.0)])
+def test_intervals_of_skewed_losses_hold_the_mean_where_those_of_a_t_test_do_not(n, spread):
+    """Losses as of a good model: most rows lose nothing, a few much."""
+    random = np.random.default_rng(n)
+    true = np.exp(spread**2 / 2)
+    held = below = above = of_t = 0
+    times = 2_000
+    for _ in range(times):
+        losses = np.exp(random.normal(0, spread, n))
+        found = mean_interval(np.stack([losses, np.ones(n)], axis=1))
+        below, above = below + (true < found.low), above + (true > found.high)
+        held += found.low <= true <= found.high
+        reach = student.ppf(0.975, n - 1) * losses.std(ddof=1) / np.sqrt(n)
+        of_t += abs(losses.mean() - true) <= reach
+    assert held > of_t
+    assert held / times >= 0.92
+    assert abs(above - below) / times <= 0.05
 
 
 def test_a_single_group_says_nothing_of_others():

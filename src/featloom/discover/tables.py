@@ -297,11 +297,7 @@ class TableQuestion(Question):
             return found
         if self.judge_by == "AUC":
             return area_interval(*self._of_areas(units, known))
-        sums = self._sums(units, self._values(units, known))
-        if n_groups >= _MANY:
-            found = mean_interval(sums)
-        else:
-            found = bootstrap_interval(sums, accuracy_of_counts, resamples=_RESAMPLES, seed=seed)
+        found = mean_interval(self._sums(units, self._values(units, known)))
         if self.judge_by == "accuracy":
             right = int((known.answers == self.labels[units]).sum())
             return share_interval(found, min(right, n_groups), min(len(units) - right, n_groups))

@@ -132,7 +132,15 @@ def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
     ----------
     sums : for each group the sum of what is averaged, and the number of units.
 
-    The mean is a ratio of two sums; its variance is that of the groups' distances from it.
+    The mean is a ratio of two sums; its variance is that of the groups' distances from it.  Losses
+    are skewed, a few rows lose much, and an interval that reaches as far up as down is then too
+    low: the ends are moved as Hall (1992) does, by a cubic in the t statistic that takes the
+    skewness g away.  With n groups and k = g / √n the end at quantile q is
+    3 ((1 + k (q − k / 6))^⅓ − 1) / k standard errors off, which is q where nothing is skewed.
+
+    References
+    ----------
+    P. Hall (1992), On the removal of skewness by transformation.
 
     Examples
     --------
@@ -140,9 +148,24 @@ def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
     >>> round(found.value, 2), round(found.high - found.low, 2)
     (0.35, 0.41)
     """
-    value, error, n = _mean_and_error(np.asarray(sums, dtype=np.float64))
-    reach = _reach(n, confidence) * error
-    return Interval(value, value - reach, value + reach, n, 0)
+    sums = np.asarray(sums, dtype=np.float64)
+    value, error, n = _mean_and_error(sums)
+    reach = _reach(n, confidence)
+    apart = sums[:, 0] - value * sums[:, 1]
+    widest = float(np.abs(apart).max())
+    if n < 2 or widest == 0:
+        return Interval(value, value - error, value + error, n, 0)
+    apart /= widest
+    bend = float(np.mean(apart**3) / np.mean(apart**2) ** 1.5) / np.sqrt(n)
+    low, high = (value - error * _unskewed(end, bend) for end in (reach, -reach))
+    return Interval(value, low, high, n, 0)
+
+
+def _unskewed(quantile: float, bend: float) -> float:
+    """Where a skewed t statistic has what one that is not has at the quantile."""
+    if abs(bend) < 1e-6:
+        return quantile
+    return float(3 / bend * (np.cbrt(1 + bend * (quantile - bend / 6)) - 1))
 
 
 def paired_means(first: np.ndarray, second: np.ndarray, *, confidence: float = 0.95) -> Comparison:
