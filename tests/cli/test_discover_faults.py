@@ -84,8 +84,8 @@ def test_data_that_cannot_be_asked_are_told_in_one_line_and_leave_no_run(featloo
 
 
 OPTIONS = {
-    "--budget soon": "budget 'soon' is neither a number of evaluations nor a time such as 90s, 10m",
-    "--budget 20": "budget '20' is no time; it must be one such as 90s, 10m or 2h",
+    "--budget soon": "budget 'soon' is no time; it must be one such as 60, 90s, 10m or 2h",
+    "--drop inducton": "no contender 'inducton'; there are class shares, ",
     "--budget 0s": "a budget must be positive, not 0.0",
     "--kind forest": "kind is 'forest'; it can be table, sequence, trees, tasks",
     "--kind sequence": "the data are no sentences, which kind 'sequence' needs",

@@ -251,6 +251,28 @@ def test_columns_of_a_frame_are_found_by_name(name, frame):
         model.predict(frame[["area", "channel"]])
 
 
+def test_all_columns_that_are_missing_are_named_at_once(frame):
+    found = quickly(frame, target="escalated", only=["linear model"])
+    with pytest.raises(InputError, match="no columns 'area', 'plan'; there are channel"):
+        found.pipeline().predict(frame[["channel"]])
+
+
+def test_a_contender_can_be_left_out(frame):
+    found = quickly(
+        frame, target="escalated", only=["linear model", "selection"], drop=["selection"]
+    )
+    compared = {row["name"] for row in found.leaderboard if row["status"] == "finished"}
+    assert compared == {"class shares", "linear model"}
+
+
+def test_a_folder_is_made_for_what_is_saved(frame, tmp_path):
+    found = quickly(frame, target="escalated", only=["linear model"])
+    assert (tmp_path / "new" / "folder" / found.save(tmp_path / "new" / "folder")[0]).exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be made"):
+        found.save(tmp_path / "file" / "folder")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_saved_model_answers_as_the_pipeline(name, frame, tmp_path):
     table = table_from_frame(frame[COLUMNS], frame.escalated, target="escalated")
@@ -334,6 +356,8 @@ def test_tasks_in_one_table_are_compared_task_by_task(frame, tmp_path):
         ({"target": "escalated", "kind": "sequence"}, "the data are no sentences"),
         ({"target": "escalated", "kind": "tasks"}, "the task of a row is not known"),
         ({"target": "escalated", "only": ["magic"]}, "no contender 'magic'; there are "),
+        ({"target": "escalated", "drop": ["inducton"]}, "did you mean 'induction'?"),
+        ({"target": "Escalated"}, "did you mean 'escalated'?"),
         ({"target": "escalated", "sample": 0}, "sample is 0; a share must lie in"),
         ({"target": "escalated", "sample": 0.5}, "a sample is drawn while a file is read"),
         ({"target": "escalated", "bins": 2}, "and ranges are made of numbers"),

@@ -53,8 +53,8 @@ LEFT_OUT = {
     ),
     "measures": (
         [k / 7 for k in range(N)],
-        "column 'odd' has 120 different numbers in 120 rows and is left out; ranges may help, for "
-        "instance polars.col('odd').qcut(8)",
+        "column 'odd' has 120 different numbers in 120 rows and is left out; ranges of them "
+        "may help",
     ),
     "days": (
         [day.isoformat() for day in DAYS],
@@ -87,8 +87,7 @@ KEPT = {
     ),
     "numbers": (
         [k / 4 for k in range(N // 2)] * 2,
-        "column 'odd' holds 60 numbers, each taken as a symbol of its own; ranges may do better, "
-        "for instance polars.col('odd').qcut(8)",
+        "column 'odd' holds 60 numbers, each taken as a symbol of its own; ranges may do better",
     ),
 }
 

@@ -52,9 +52,12 @@ def discover(
         float | None,
         typer.Option(help="Share of the rows to read, drawn; default all that fit into memory."),
     ] = None,
-    budget: Annotated[str, typer.Option(help="Time for all of it: 90s, 10m, 2h.")] = "10m",
+    budget: Annotated[str, typer.Option(help="Time for all of it: 90, 90s, 10m, 2h.")] = "10m",
     only: Annotated[
         list[str] | None, typer.Option(help="Contender to try; repeatable.  Default: all.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Contender to leave out; repeatable.")
     ] = None,
     on_bad_row: options.OnBadRow = "raise",
     out: options.Out = None,
@@ -68,7 +71,9 @@ def discover(
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
     from featloom.discover.reading import share_to_read
     from featloom.runs import Timing
+    from featloom.search import Budget
 
+    Budget.of_time(budget)  # a wrong one is refused before anything is read
     timing, begun = Timing(), monotonic()
     with options.run_folder(out) as run, options.workers(dask):
         share, noticed = share_to_read(data, sample, columns=(target, groups))
@@ -110,8 +115,8 @@ def answer(
                 found = compare_all(
                     question, budget=typed["budget"], n_folds=FOLDS[question.kind],
                     is_test=is_test, journal=journal, only=typed["only"] or None,
-                    warnings=warnings, seed=typed["seed"], jobs=typed["jobs"], watch=watch,
-                    since=since,
+                    drop=typed.get("drop") or (), warnings=warnings, seed=typed["seed"],
+                    jobs=typed["jobs"], watch=watch, since=since,
                 )  # fmt: skip
         except Interrupted as stop:
             finish(stop.discovery, run, timing, **shown)  # type: ignore[attr-defined]

@@ -139,7 +139,7 @@ def read_to_parse(
     import os
 
     from featloom.data.readers import format_of, read_conllu
-    from featloom.errors import ReadError
+    from featloom.errors import ReadError, missing
 
     if not os.path.exists(data):
         raise ReadError("no such file", file=str(data))
@@ -151,13 +151,12 @@ def read_to_parse(
     table = read_conllu(data, heads=with_heads, on_bad_row=on_bad_row)
     derived = {maker.name for maker in parser._makers}
     needed = {maker.of for maker in parser._makers} | set(parser._reader.token_columns)
-    for name in sorted(needed - derived):
-        if name not in table.columns:
-            raise ReadError(
-                f"no column {name!r}, which the model looks at; "
-                f"there are {', '.join(table.columns)}",
-                file=str(data),
-            )
+    if lacking := sorted(needed - derived - set(table.columns)):
+        raise ReadError(
+            f"{missing('column', lacking)}, which the model looks at; "
+            f"there are {', '.join(table.columns)}",
+            file=str(data),
+        )
     return table
 
 

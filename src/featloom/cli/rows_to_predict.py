@@ -54,13 +54,22 @@ def aligned(
 
     from featloom.cli.induce import listed
     from featloom.data.table import NominalTable
-    from featloom.errors import ReadError
+    from featloom.errors import ReadError, missing
 
     if not predictor.columns:
         return rows
     if not isinstance(rows, NominalTable):
         message = f"a sparse matrix; the model {predictor.does} the columns of a table"
         raise ReadError(message, file=rows.source)
+    lacking = [
+        name for name in predictor.columns if name not in rows.columns and name in predictor.needed
+    ]
+    if lacking:
+        raise ReadError(
+            f"{missing('column', lacking)}, which the model {predictor.does}; "
+            f"there are {listed(rows.columns)}",
+            file=rows.source,
+        )
     codes = np.zeros((len(rows), len(predictor.columns)), dtype=np.int32, order="F")
     vocabularies: list[tuple[str, ...]] = []
     for j, name in enumerate(predictor.columns):
@@ -68,14 +77,8 @@ def aligned(
             place = rows.column_index(name)
             codes[:, j] = rows.codes[:, place]
             vocabularies.append(rows.vocabularies[place])
-        elif name not in predictor.needed:
-            vocabularies.append(())
         else:
-            raise ReadError(
-                f"no column {name!r}, which the model {predictor.does}; "
-                f"there are {listed(rows.columns)}",
-                file=rows.source,
-            )
+            vocabularies.append(())
     return replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.encoding import encode, encode_with
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 
 UNKNOWN = 0
 
@@ -120,7 +120,10 @@ class NominalTable:
         try:
             return self.columns.index(name)
         except ValueError:
-            raise InputError(f"no column {name!r}; there are {', '.join(self.columns)}") from None
+            raise InputError(
+                f"no column {name!r}; there are {', '.join(self.columns)}"
+                f"{meant(name, self.columns)}"
+            ) from None
 
     def value(self, column: str, row: int) -> str | None:
         """The symbol at one place; None where it is unknown."""

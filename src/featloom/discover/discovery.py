@@ -24,7 +24,7 @@ from featloom.compare.trials import Trials
 from featloom.compare.warming import compile_kernels, kernels_of, n_units, needs_kernels
 from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judge
 from featloom.discover.progress import Progress
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
@@ -146,9 +146,16 @@ class Discovery:
         return _fitted(self.question, entry, units, folds, self.protocol.seed, n_jobs)
 
     def save(self, folder: str | Path) -> list[str]:
-        """Write the model, its features and what other programs can read; names of the files."""
+        """Write the model, its features and what other programs can read; names of the files.
+
+        The folder is made if it is not there.
+        """
         if self.fitted is None:
             raise InputError("nothing was finished, so there is no model")
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be made: {error.strerror}") from None
         return self.fitted.save(Path(folder))
 
     def __repr__(self) -> str:
@@ -191,11 +198,12 @@ class Watch:
 def compare_all(
     question: Question,
     *,
-    budget: Budget | str | None = "10m",
+    budget: Budget | float | str | None = "10m",
     n_folds: int = FOLDS,
     is_test: np.ndarray | None = None,
     journal: tuple[str | Path, str] | None = None,
     only: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     warnings: Sequence[str] = (),
     seed: int = 0,
     jobs: int = -1,
@@ -210,6 +218,7 @@ def compare_all(
     is_test : whether each unit is in the test part; None: a fifth is held out.
     journal : file that keeps what is finished, and the fingerprint of the data.
     only : names of contenders; None: all that apply.
+    drop : names of those that take no part.
     warnings : what was noticed when the data were read.
     since : when the time began to count, by ``time.monotonic()``; None: now.
 
@@ -220,14 +229,12 @@ def compare_all(
     """
     watch = watch or Watch()
     begun = monotonic() if since is None else since
-    seconds = Budget.of(budget).seconds
-    if Budget.of(budget).evaluations is not None:
-        raise InputError(f"budget {budget!r} is no time; it must be one such as 90s, 10m or 2h")
+    seconds = Budget.of_time(budget).seconds
     protocol = make_protocol(
         question.strata, question.groups, n_folds=n_folds, seed=seed, is_test=is_test,
         unit=question.unit,
     )  # fmt: skip
-    contenders = _contenders(question, only)
+    contenders = _contenders(question, only, drop)
     threads, elsewhere = number_of_workers(jobs), current_cluster()
     workers = threads if elsewhere is None else elsewhere.n_workers
     if elsewhere is None and seconds is not None and seconds < _WORTH_WORKERS:
@@ -430,15 +437,21 @@ def _compiled_first(
     return seconds
 
 
-def _contenders(question: Question, only: Sequence[str] | None) -> list[Contender]:
+def _contenders(
+    question: Question, only: Sequence[str] | None, drop: Sequence[str]
+) -> list[Contender]:
     contenders = list(question.contenders())
-    if only is None:
-        return contenders
     known = [one.name for one in contenders]
-    for name in only:
+    for name in [*(only or ()), *drop]:
         if name not in known:
-            raise InputError(f"no contender {name!r}; there are {', '.join(known)}")
-    return [one for one in contenders if one.name in only or one.role == "chance"]
+            raise InputError(
+                f"no contender {name!r}; there are {', '.join(known)}{meant(name, known)}"
+            )
+    return [
+        one
+        for one in contenders
+        if one.role == "chance" or (one.name not in drop and (only is None or one.name in only))
+    ]
 
 
 def _searched(

@@ -45,8 +45,9 @@ def discover(
     class_weight: str | None = None,
     bins: int | None = None,
     sample: float | None = None,
-    budget: Budget | str | None = "10m",
+    budget: Budget | float | str | None = "10m",
     only: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
     folder: str | os.PathLike | None = None,
     seed: int = 0,
     n_jobs: int = -1,
@@ -69,8 +70,9 @@ def discover(
     class_weight : "balanced": every class of a table weighs the same, however many rows it has.
     bins : ranges of about as many rows each to cut a target of numbers into.
     sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
-    budget : time for all of it, such as "10m"; None: as long as it takes.
+    budget : time for all of it: "10m", or a number of seconds; None: as long as it takes.
     only : contenders to try; None: all that apply.
+    drop : contenders to leave out.
     folder : where what is finished is kept, so that a run that was stopped can go on.
     n_jobs : processes; -1: one for each core; 1: this one, no other is started.
     verbose : None: the scores so far in a terminal or a notebook; True: elsewhere a line for what
@@ -91,6 +93,7 @@ def discover(
     ['S', 'K']
     """
     begun = monotonic()
+    budget = Budget.of_time(budget)  # a wrong one is refused before anything is read
     share, noticed = share_to_read(data, sample, columns=(target, groups))
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
     question, is_test, warnings = ask(
@@ -104,7 +107,8 @@ def discover(
         journal = Path(folder) / JOURNAL, marks_of(question, is_test)
     how: dict[str, Any] = {
         "budget": budget, "n_folds": FOLDS[question.kind], "is_test": is_test, "journal": journal,
-        "only": only, "warnings": warnings, "seed": seed, "jobs": n_jobs, "since": begun,
+        "only": only, "drop": drop, "warnings": warnings, "seed": seed, "jobs": n_jobs,
+        "since": begun,
     }  # fmt: skip
     if watch is not None:
         return compare_all(question, watch=watch, **how)

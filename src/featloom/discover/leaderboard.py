@@ -136,7 +136,7 @@ def judge(
     asked = {one.name for one in contenders}
     rows += [
         {"name": one.name, "role": one.role, "idea": one.idea, "status": "not asked"}
-        | {"why": "others were asked for", "chosen": False}
+        | {"why": "it was not asked for", "chosen": False}
         for one in question.contenders()
         if one.name not in asked
     ]

@@ -156,15 +156,12 @@ def _are_measures(values: tuple[str, ...], n_rows: int) -> bool:
 
 def _own_values(table: NominalTable, j: int, n_values: int) -> str:
     """Of a column in which nearly every row has a value of its own, what is said."""
-    name, values = table.columns[j], table.vocabularies[j]
+    values = table.vocabularies[j]
     of = f"in {len(table):,} rows"
     if _are_dates(values):
         return f"{n_values:,} different dates {of} and is left out; month or weekday may help"
     if _share_of_numbers(values) > 0.95 and any("." in value for value in values[:200]):
-        return (
-            f"{n_values:,} different numbers {of} and is left out; ranges may help, for instance "
-            f"polars.col({name!r}).qcut(8)"
-        )
+        return f"{n_values:,} different numbers {of} and is left out; ranges of them may help"
     return f"{n_values:,} different values {of}, as an id has, and is left out"
 
 
@@ -267,7 +264,7 @@ def _numbers_as_symbols(table: NominalTable) -> list[str]:
         if len(values) > _MANY_NUMBERS and _share_of_numbers(values) > 0.95:
             said.append(
                 f"column {name!r} holds {len(values):,} numbers, each taken as a symbol of its "
-                f"own; ranges may do better, for instance polars.col({name!r}).qcut(8)"
+                "own; ranges may do better"
             )
         elif len(values) > _MANY_NUMBERS and _are_dates(values):
             said.append(

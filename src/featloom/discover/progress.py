@@ -108,7 +108,7 @@ class Progress:
         since: float | None = None,
     ):
         self.metric = Metric(metric, lower_is_better)
-        self.seconds = Budget.of(budget).seconds
+        self.seconds = Budget.of_time(budget).seconds
         self.n_folds = n_folds
         self.verbose = verbose
         self.begun = monotonic() if since is None else since

@@ -21,7 +21,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import format_of, read
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 from featloom.methods.transfer.archives import corpus_rows, is_archive
 from featloom.methods.transfer.parts import TaskRows
 
@@ -152,7 +152,10 @@ def _of_frame(data: Any, target: str | None, groups: str | None) -> NominalTable
     frame = nw.from_native(data, eager_only=True)
     for name in (target, groups):
         if name is not None and name not in frame.columns:
-            raise InputError(f"no column {name!r}; there are {', '.join(frame.columns)}")
+            raise InputError(
+                f"no column {name!r}; there are {', '.join(frame.columns)}"
+                f"{meant(name, frame.columns)}"
+            )
     if target is None:
         raise InputError(
             f"name the column that holds the classes by target: {', '.join(frame.columns)}"

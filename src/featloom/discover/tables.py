@@ -21,7 +21,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 from featloom.evaluation.probabilities import (
     auc,
@@ -100,7 +100,10 @@ class TableQuestion(Question):
     def _positive(self, asked: str | None) -> int | None:
         if asked is not None:
             if asked not in self.classes:
-                raise InputError(f"no class {asked!r}; there are {', '.join(self.classes)}")
+                raise InputError(
+                    f"no class {asked!r}; there are {', '.join(self.classes)}"
+                    f"{meant(asked, self.classes)}"
+                )
             return self.classes.index(asked)
         if len(self.present) != 2:
             return None

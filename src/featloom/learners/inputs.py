@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from featloom.data.frames import table_from_frame
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
+from featloom.errors import InputError, missing
 
 
 class TableReader:
@@ -62,9 +62,10 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
     there = {str(name) for name in X.columns}
     if hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns):
         return X
-    missing = [name for name in columns if name not in there]
-    if missing:
-        raise InputError(f"no column {missing[0]!r}; there are {', '.join(map(str, X.columns))}")
+    lacking = [name for name in columns if name not in there]
+    if lacking:
+        known = ", ".join(map(str, X.columns))
+        raise InputError(f"{missing('column', lacking)}; there are {known}")
     kept = [name for name in X.columns if str(name) in set(columns)]
     return table_from_frame(X[kept])
 

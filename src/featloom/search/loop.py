@@ -77,6 +77,10 @@ class History(Sequence[Evaluation]):
             self.best = evaluation
 
 
+class _NoBudget(InputError):
+    """A text that tells no amount."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """How much a search may spend: evaluations, seconds, or whichever is used up first.
@@ -102,14 +106,35 @@ class Budget:
             return cls()
         if isinstance(value, Budget):
             return value
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", str(value))
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)(?:(?<=s)ec|(?<=m)in)?\s*", str(value))
         if found is None or (not found[2] and "." in found[1]):
-            raise InputError(
+            raise _NoBudget(
                 f"budget {value!r} is neither a number of evaluations nor a time such as 90s, 10m"
             )
         if not found[2]:
             return cls(evaluations=int(found[1]))
         return cls(seconds=float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]])
+
+    @classmethod
+    def of_time(cls, value: Budget | float | str | None) -> Budget:
+        """A budget of time alone: a number is one of seconds.
+
+        >>> [Budget.of_time(value).seconds for value in (60, "60", "60s", "1min", 2.5, None)]
+        [60.0, 60.0, 60.0, 60.0, 2.5, None]
+        """
+        text = str(value).strip()
+        try:
+            if isinstance(value, Budget) or value is None:
+                found = cls.of(value)
+            else:
+                found = cls.of(f"{text}s" if re.fullmatch(r"\d+(\.\d+)?", text) else text)
+        except _NoBudget:
+            found = cls(evaluations=1)
+        if found.evaluations is not None:
+            raise InputError(
+                f"budget {value!r} is no time; it must be one such as 60, 90s, 10m or 2h"
+            )
+        return found
 
 
 class Interrupted(KeyboardInterrupt):

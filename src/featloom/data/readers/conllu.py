@@ -23,7 +23,7 @@ from featloom.data.readers.lines import read_lines
 from featloom.data.readers.sentences import Sentences
 from featloom.data.readers.separated import wrong_width
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError, ReadError, meant
 
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
 WIDTH, HEAD, RELATION = 10, 6, 7
@@ -86,7 +86,9 @@ def read_conllu(
     name = os.fspath(path)
     columns = (*COLUMNS, *_last_names(last))
     if target is not None and target not in columns:
-        raise InputError(f"no column {target!r}; there are {', '.join(columns)}")
+        raise InputError(
+            f"no column {target!r}; there are {', '.join(columns)}{meant(target, columns)}"
+        )
     places = _PLACES if last is None else _PLACES + _LAST_PLACES
     in_table = itemgetter(*places)
     sentences = Sentences(columns, target, BadRows(name, on_bad_row, "sentence"))

@@ -21,7 +21,7 @@ from featloom.data.readers.growing import GrowingTable
 from featloom.data.readers.lines import read_lines
 from featloom.data.readers.separated import Batch, read_batches
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError, ReadError, meant
 
 MISSING = ("", "NA", "NaN", "nan")
 _SEPARATORS = (",", "\t", ";", "|")
@@ -294,7 +294,9 @@ def position(names: Sequence[str], wanted: str | int, file: str) -> int:
         return list(names).index(wanted)
     except ValueError:
         shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-        raise ReadError(f"no column {wanted!r}; there are {shown}", file=file) from None
+        raise ReadError(
+            f"no column {wanted!r}; there are {shown}{meant(wanted, names)}", file=file
+        ) from None
 
 
 def check_names(names: Sequence[str], *, file: str, line: int | None = None) -> None:
