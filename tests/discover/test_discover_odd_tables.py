@@ -50,7 +50,10 @@ def is_sound(found: Discovery) -> None:
     """Every figure is a number, and what is handed over gives probabilities."""
     for row in finished(found).values():
         assert np.isfinite([row["value"], row["test"], *row["folds"]]).all(), row["name"]
-        assert row["interval"][0] <= row["value"] <= row["interval"][1]
+        if row["role"] == "chance":
+            assert row["interval"] is None
+        else:
+            assert row["interval"][0] <= row["value"] <= row["interval"][1]
         assert row["test_interval"][0] <= row["test"] <= row["test_interval"][1]
     p = found.pipeline().predict_proba(found.question.data)
     np.testing.assert_allclose(p.sum(axis=1), 1)

@@ -262,7 +262,9 @@ def _row(question: Question, protocol: Protocol, one: Entry, seed: int) -> dict[
         # Who learned from all rows of its folds would learn from all of the others' too.
         "learned": one.learned if one.tested or one.units else len(protocol.learn),
     }
-    if len(scores) > 1:
+    # Folds of a table have equal shares of the classes, so one who knows nothing else scores the
+    # same in all of them, whatever the shares of other rows may be: that tells of no doubt.
+    if len(scores) > 1 and not (one.role == "chance" and question.kind == "table"):
         of_fold = len(protocol.learn) / protocol.n_folds
         learned = min(one.units or len(protocol.learn), len(protocol.learn) - of_fold)
         ratio = min(of_fold, MOST_JUDGED) / learned
