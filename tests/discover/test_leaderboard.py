@@ -460,6 +460,16 @@ def test_what_comes_near_is_not_called_nothing():
     assert not found.significant
 
 
+def test_a_test_part_that_is_too_small_to_tell_is_no_sign_that_there_is_nothing():
+    case = Case(n=60).add(CHANCE, 0, 0).add("linear model", 0.8, 20, in_test=0.4)
+    found = case.add("induction", 0.95, 9, in_test=0.4).judged()
+    assert not any(one["significant"] for one in found.comparisons)
+    assert found.verdict.startswith("Nothing is proven here: on the test part induction has ")
+    assert found.verdict.endswith(
+        "In all folds together induction is ahead of it; more rows may tell."
+    )
+
+
 def test_that_cross_validation_missed_something_is_said():
     case = Case().add(CHANCE, 0, 0)
     case.add("linear model", 0.335, 20, in_test=0.9)

@@ -536,7 +536,9 @@ class FittedPipeline:
     @property
     def size_words(self) -> str:
         made_of = self.recipe.made_of
-        return f"{self.size:,} {made_of.removesuffix('s') if self.size == 1 else made_of}"
+        if self.size == 1:
+            made_of = {"leaves": "leaf"}.get(made_of, made_of.removesuffix("s"))
+        return f"{self.size:,} {made_of}"
 
     @property
     def setting(self) -> str:

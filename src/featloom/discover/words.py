@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from featloom.compare.contenders import Question
+from featloom.evaluation.verdict import corrected_interval
 from featloom.report.metric import bare
 
 if TYPE_CHECKING:
     from featloom.discover.leaderboard import Entry
 
 _DOUBTFUL = 0.1  # p after correction, below which there may be something after all
+_FOLDS_TO_TELL = 3
 
 
 def why_chosen(chosen: Entry, best: Entry) -> str:
@@ -136,12 +138,14 @@ class _Words:
         test = min(tests, key=lambda one: (one["p_adjusted"], -one["difference"]))
         left = [row for row in self.rows if row["status"] in ("unfinished", "partly")]
         doubtful = test["p_adjusted"] < _DOUBTFUL and test["difference"] > 0
+        ahead = chosen.test > blind.test and _is_ahead(chosen, blind)
         if not any(one.role == "method" for one in tested):
             start = "No method was compared"
         elif any(row["role"] in ("method", "baseline") for row in left):
             start = "Nothing was found by what was compared"
         else:
-            start = "Nothing is proven here" if doubtful else "There is nothing to find here"
+            proven = "Nothing is proven here" if doubtful or ahead else ""
+            start = proven or "There is nothing to find here"
         own = f"{_the(chosen)} {_verb(chosen, 'has', 'have')} {self.value(chosen.test)}"
         beside = "" if chosen is blind else f", {blind.name} alone {self.value(blind.test)}"
         said = (
@@ -155,6 +159,11 @@ class _Words:
             said += (
                 f" {_capital(test['a'])} comes nearest ({_p(test, len(tests))}); more "
                 f"{self.question.unit} may tell."
+            )
+        elif ahead:
+            said += (
+                f" In all folds together {_the(chosen)} {_verb(chosen, 'is', 'are')} ahead of it; "
+                f"more {self.question.unit} may tell."
             )
         return said
 
@@ -250,6 +259,14 @@ class _Words:
         whole = all(row["status"] in ("finished", "not applicable") for row in methods)
         learned = {row["learned"] for row in methods if row["status"] == "finished"}
         return whole and learned == {self.n_learn}
+
+
+def _is_ahead(one: Entry, other: Entry) -> bool:
+    """Whether the folds alone speak for one, where the test part may be too small to."""
+    apart = [one.scores[fold] - other.scores[fold] for fold in one.scores if fold in other.scores]
+    if len(apart) < _FOLDS_TO_TELL:
+        return False
+    return corrected_interval(apart, judged_over_learned=1 / (len(apart) - 1)).low > 0
 
 
 def _number(one: Entry, other: Entry) -> str:
