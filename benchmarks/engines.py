@@ -14,7 +14,8 @@ contender learned from fewer rows than the engine: ``learned`` says from how man
 ``letters``: the first 100,000 rows of gs-cmudict, a fifth of them held out; ``diminutives``: dimin;
 ``chunks``: CoNLL-2000; ``trees``: Bosque; these three with their own test parts.  ``--select``:
 also ``featloom select`` on the training file of CoNLL-2000, which holds out a tenth of it for
-itself; its tagger is scored on the same test sentences.
+itself; its tagger is scored on the same test sentences, and the contender that was chosen with the
+longest budget is compared with it.
 
 Differences are tested by a paired bootstrap over sentences or rows; for rows there is McNemar's
 test too.  Engines are fitted with one thread; what is compiled meanwhile is taken off.
@@ -168,8 +169,8 @@ def asked(
 
 def line_of(
     name: str, found: Discovery, budget: str, spent: dict[str, float], engine: np.ndarray, seed: int
-) -> dict[str, Any]:
-    """The chosen contender beside the engine."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """The chosen contender beside the engine, and what it predicts."""
     question, units = found.question, found.test_rows
     entry = found.entries[found.chosen]
     line: dict[str, Any] = {
@@ -183,11 +184,15 @@ def line_of(
         # There was no time for it; the same model is fitted here.
         line["tested"] = False
         answers = found.refitted(found.chosen, "test").answers(question.take(units))
-    return line | compared(question, units, answers, engine, seed)
+    keys = ("name", "status", "value", "test", "setting", "why", "fit_s")
+    line["leaderboard"] = [{key: row.get(key) for key in keys} for row in found.leaderboard]
+    return line | compared(question, units, answers, engine, seed), answers
 
 
-def selected(question: Question, units: np.ndarray, engine: np.ndarray, given: Any) -> dict:
-    """The tagger of ``featloom select`` on the test sentences."""
+def selected(
+    question: Question, units: np.ndarray, engine: np.ndarray, chosen: np.ndarray, given: Any
+) -> list[dict[str, Any]]:
+    """The tagger of ``featloom select`` on the test sentences, beside the engine and the chosen."""
     with tempfile.TemporaryDirectory() as scratch:
         run = Path(scratch) / "run"
         command = [
@@ -208,7 +213,11 @@ def selected(question: Question, units: np.ndarray, engine: np.ndarray, given: A
         "learned": learned, "units": len(units), "judged_by": question.metric,
         "engine": RIVALS["chunks"].engine, "seed": given.seed, "wall": wall, "cpu": cpu,
     }  # fmt: skip
-    return line | compared(question, units, answers, engine, given.seed)
+    beside = {"chosen": f"discover, {given.budget[-1]}", "engine": "featloom select"}
+    return [
+        line | compared(question, units, answers, engine, given.seed),
+        line | beside | compared(question, units, chosen, answers, given.seed),
+    ]
 
 
 def told(line: dict[str, Any], out: Path | None) -> None:
@@ -254,9 +263,11 @@ def main() -> None:
             question, learn, units = found.question, found.learn_rows, found.test_rows
             if engine is None:  # the same seed holds out the same units, whatever the budget
                 engine, took = engine_answers(RIVALS[name], question, learn, units, given.seed)
-            told(line_of(name, found, budget, spent | took, engine, given.seed), given.out)
+            line, chosen = line_of(name, found, budget, spent | took, engine, given.seed)
+            told(line, given.out)
         if name == "chunks" and given.select and engine is not None:
-            told(selected(question, units, engine, given) | took, given.out)
+            for line in selected(question, units, engine, chosen, given):
+                told(line | took, given.out)
 
 
 if __name__ == "__main__":
