@@ -45,7 +45,8 @@ _AFFORDED_LAST = 0.4  # of the time that is left, for a trial of one that waited
 _SLOW = 25.0  # first guess of its cost, from which a contender waits for the others
 _FEW = 80  # units; fewer tell nothing
 _SEARCH_SHARE = 0.3  # of the time that is left, for a search
-_SEARCH_SECONDS = (5, 10, 20, 40, 80, 120, 180, 320, 640)  # of which a search gets the most it can
+# Of which a search gets the most it can.
+_SEARCH_SECONDS = (5, 10, 15, 20, 30, 40, 60, 80, 100, 120, 150, 180, 240, 320, 480, 640)
 
 Rounds = Generator[Iterable[Candidate], list[float], None]
 
@@ -404,14 +405,21 @@ class FirstAnswers(RoundByRound):
 
     def _searched(self, standings: Sequence[Standing]) -> Rounds:
         """Searches get a share of what is left; on few units all folds."""
-        for place, one in enumerate(standings):
-            if self.seconds is None:
+        if self.seconds is None:
+            for one in standings:
                 yield [self._trial(one, fold) for fold in range(self.n_folds)]
-                continue
-            share = max(_SEARCH_SHARE, 0.8 / (len(standings) - place))
+            return
+        for_time = [one for one in standings if "seconds" in one.contender.axes]
+        others = [one for one in standings if one not in for_time]
+        for begin in range(0, len(for_time), self.workers):
+            yield from self._searched_for_time(
+                for_time[begin : begin + self.workers], len(standings) - begin
+            )
+        for place, one in enumerate(others):
+            share = max(_SEARCH_SHARE, 0.8 / (len(others) - place))
             room = share * self._left() / self.workers
             units = min(self.small, self._of_fold())
-            if units < self._of_fold() and "seconds" not in one.contender.axes:
+            if units < self._of_fold():
                 limit = max(_LEAST_LIMIT, 0.3 * room)
                 yield [self._trial(one, 0, units=units, limit=limit)]
                 if one.fault:
@@ -420,18 +428,39 @@ class FirstAnswers(RoundByRound):
                 if cost > room:
                     self._pass_over(one, cost)
                     continue
-            settings = None
-            if "seconds" in one.contender.axes:
-                # Half of it is for the search, the other half for the fits that follow.
-                able = [float(s) for s in _SEARCH_SECONDS if 2.5 * s <= room]
-                if not able:
-                    self._pass_over(one, 2.5 * _SEARCH_SECONDS[0] * self.workers)
-                    continue
-                settings = [one.contender.default | {"seconds": max(able)}]
-            yield [self._trial(one, 0, settings, limit=max(_LEAST_LIMIT, room))]
+            yield [self._trial(one, 0, limit=max(_LEAST_LIMIT, room))]
             cost = self._of_round(self.n_folds - 1, self._cost(one, one.units))
-            if one.best and "seconds" not in one.contender.axes and cost <= 0.5 * self._left():
+            if one.best and cost <= 0.5 * self._left():
                 yield [self._trial(one, fold) for fold in range(1, self.n_folds)]
+
+    def _searched_for_time(self, standings: Sequence[Standing], waiting: int) -> Rounds:
+        """Searches that take the time they are given, side by side.
+
+        Parameters
+        ----------
+        standings : as many as there are workers, at most.
+        waiting : searches that have no time yet, these included.
+        """
+        share = max(_SEARCH_SHARE, 0.8 * len(standings) / waiting)
+        room = share * self._left() / self.workers
+        # What is found is fitted to a fold, to all that is learned from, and once more.
+        known = [one for one in self._ranked([*self.standings.values()]) if not self._is_blind(one)]
+        fits = [
+            self._with_test(one, None) + self._last_fit(one, None) / self.workers for one in known
+        ]
+        after = 2 * max(fits, default=np.inf)
+        able = [float(s) for s in _SEARCH_SECONDS if min(2.5 * s, s + after) <= room]
+        if not able:
+            for one in standings:
+                self._pass_over(one, 2.5 * _SEARCH_SECONDS[0] * self.workers)
+            return
+        trials = []
+        for one in standings:
+            setting = one.contender.default | {"seconds": max(able)}
+            # The search keeps to its seconds by itself; a limit that follows from them alone is
+            # the same when the run goes on.
+            trials.append(self._trial(one, 0, [setting]) | {"limit": 2 * max(able) + 10})
+        yield trials
 
     def _leaders(self, standings: Sequence[Standing]) -> list[Standing]:
         """Those without whose figures on the test part nothing can be said: a few, and early."""
