@@ -312,7 +312,8 @@ def test_columns_that_no_feature_looks_at_may_be_absent(featloom, conjunctions, 
     path.write_text("channel\nmail\n")
     answer = featloom("predict", conjunctions, path)
     assert answer.code == 1
-    assert f"no column {used[0]!r}, which the model looks at; there are channel\n" in answer.err
+    named = ", ".join(map(repr, used))
+    assert f"no columns {named}, which the model looks at; there are channel\n" in answer.err
 
 
 def test_an_answer_is_explained_by_the_features_that_fired(featloom, conjunctions, new_tickets):
