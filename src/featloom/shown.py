@@ -54,7 +54,8 @@ def terminal(stderr: bool = False) -> Any:
                 yield segment if text == segment.text else Segment(text, segment.style)
 
         def say(self, text: str) -> None:
-            self.print(text, markup=False, highlight=False, soft_wrap=True)
+            # A terminal would break words; where nobody sees it a line stays one.
+            self.print(text, markup=False, highlight=False, soft_wrap=not self.is_terminal)
 
     return Terminal(stderr=stderr)
 

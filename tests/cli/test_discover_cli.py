@@ -264,6 +264,12 @@ def test_scores_are_shown_while_they_come_on_a_terminal(run):
     assert "tree templates" in run.terminal
 
 
+def test_lines_of_a_terminal_end_between_words(run):
+    told = run.terminal[run.terminal.index("featloom: warning: 100 %") :].splitlines()[:4]
+    assert all(len(line) <= 100 for line in told)
+    assert "also in the part learned from, value for value; methods that" in " ".join(told)
+
+
 def test_a_full_disk_is_one_sentence_and_the_leaderboard_is_shown(start, tickets, tmp_path):
     """A limit on the size of files stands for the disk: journal and result fit, the page not."""
     out = tmp_path / "run"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
-from featloom.shown import terminal, visible
+from featloom.shown import terminal
 
 if TYPE_CHECKING:
     from featloom.discover import Discovery
@@ -106,7 +106,7 @@ def answer(
     question, is_test, warnings = ask(loaded, test=held_out, **how)
     warnings = [*noticed, *warnings]
     if not quiet and not json:
-        typer.echo(visible(f"{source}: taken for {question.words}"))
+        terminal().say(f"{source}: taken for {question.words}")
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
     shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
     with live_table(question, quiet or json, typed["budget"], since) as watch:

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from shutil import get_terminal_size
+from textwrap import fill
 
 from featloom.shown import visible
 
@@ -96,7 +98,11 @@ def _warn(message, category, filename, lineno, file=None, line=None) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"featloom: {visible(' '.join(text.splitlines()))}", file=sys.stderr)
+    line = f"featloom: {visible(' '.join(text.splitlines()))}"
+    if sys.stderr.isatty():
+        width = get_terminal_size().columns
+        line = fill(line, width, break_long_words=False, break_on_hyphens=False)
+    print(line, file=sys.stderr)
 
 
 def _print_version(wanted: bool) -> None:
