@@ -95,7 +95,7 @@ def engine_table(rows: list[Row]) -> list[str]:
     for row in rows:
         low, high = (100 * end for end in row["interval"])
         cells = [row["data"], row["budget"], row["chosen"], f"{100 * row['score']:.2f}"]
-        cells += [f"{100 * row['engine_score']:.2f}"]
+        cells += [f"{row['engine']} {100 * row['engine_score']:.2f}"]
         cells += [f"{100 * row['difference']:+.2f} ({low:+.2f} to {high:+.2f})", f"{row['p']:.2g}"]
         cells += [f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "–"]
         lines.append(_line(cells))
