@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 # Marks that turn the direction of what follows; joiners stay, for scripts need them.
@@ -41,6 +42,15 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def wrapped(text: str, width: int) -> str:
+    r"""A line broken between words; a path that is too long stays in one piece, to be copied.
+
+    >>> wrapped("model: /a/long/path/model.featloom is there", 20)
+    'model:\n/a/long/path/model.featloom\nis there'
+    """
+    return fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 def terminal(stderr: bool = False) -> Any:
     """A console of rich that shows text from data as it is, with ``say(text)`` for plain lines."""
     from rich.console import Console
@@ -55,7 +65,8 @@ def terminal(stderr: bool = False) -> Any:
 
         def say(self, text: str) -> None:
             # A terminal would break words; where nobody sees it a line stays one.
-            self.print(text, markup=False, highlight=False, soft_wrap=not self.is_terminal)
+            line = wrapped(text, self.width) if self.is_terminal else text
+            self.print(line, markup=False, highlight=False, soft_wrap=True)
 
     return Terminal(stderr=stderr)
 

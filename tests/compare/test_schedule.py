@@ -511,3 +511,29 @@ def test_a_search_that_cannot_do_with_the_data_is_passed_over_for_its_own_reason
     order = schedule(4_000, 300, 1, EVERYTHING)
     run(order, Trials(4_000, faults=("template search",)))
     assert order.passed_over["template search"] == "too few rows for it"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_searches_that_are_given_a_time_share_what_is_left_side_by_side(workers):
+    names = ["thinned", "picked"]
+    searches = [
+        Contender(name, "method", "", lambda *_: iter(()), {"seconds": (20.0,)}, searches=True)
+        for name in names
+    ]
+    order = FirstAnswers(
+        [*contenders([CHANCE, "linear model"]), *searches],
+        n_learn=1_000, n_folds=FOLDS, seconds=240.0, workers=workers,
+    )  # fmt: skip
+    trials = Trials(
+        1_000, seconds=SECONDS | dict.fromkeys(names, 30.0), good=GOOD | dict.fromkeys(names, 0.9)
+    )
+    history, begun = run(order, trials), []
+    for candidate in (one.candidate for one in history):
+        if candidate["method"] in names and candidate["fold"] == 0:
+            begun.append((candidate["method"], candidate["settings"][0]["seconds"]))
+            assert candidate["limit"] == 2 * begun[-1][1] + 10
+    assert [name for name, _ in begun] == names
+    # Side by side each has most of it; one after the other they share it.
+    assert [seconds >= 120 for _, seconds in begun] == [workers == 2] * 2
+    assert sum(seconds for _, seconds in begun) <= workers * 240
+    assert set(names) <= set(in_test_part(history))

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from shutil import get_terminal_size
-from textwrap import fill
 
-from featloom.shown import visible
+from featloom.shown import visible, wrapped
 
 COMMANDS = (
     "discover", "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
@@ -100,8 +99,7 @@ def _warn(message, category, filename, lineno, file=None, line=None) -> None:
 def _say(text: str) -> None:
     line = f"featloom: {visible(' '.join(text.splitlines()))}"
     if sys.stderr.isatty():
-        width = get_terminal_size().columns
-        line = fill(line, width, break_long_words=False, break_on_hyphens=False)
+        line = wrapped(line, get_terminal_size().columns)
     print(line, file=sys.stderr)
 
 

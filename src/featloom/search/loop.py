@@ -77,8 +77,9 @@ class History(Sequence[Evaluation]):
             self.best = evaluation
 
 
-class _NoBudget(InputError):
-    """A text that tells no amount."""
+# A number, and perhaps a unit of time.
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:(s)(?:ec)?|(m)(?:in)?|(h))?\s*")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,12 @@ class Budget:
             return cls()
         if isinstance(value, Budget):
             return value
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)(?:(?<=s)ec|(?<=m)in)?\s*", str(value))
-        if found is None or (not found[2] and "." in found[1]):
-            raise _NoBudget(
+        amount, unit = _amount(value)
+        if amount is None or (not unit and not amount.is_integer()):
+            raise InputError(
                 f"budget {value!r} is neither a number of evaluations nor a time such as 90s, 10m"
             )
-        if not found[2]:
-            return cls(evaluations=int(found[1]))
-        return cls(seconds=float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]])
+        return cls(seconds=amount * _SECONDS[unit]) if unit else cls(evaluations=int(amount))
 
     @classmethod
     def of_time(cls, value: Budget | float | str | None) -> Budget:
@@ -122,19 +121,24 @@ class Budget:
         >>> [Budget.of_time(value).seconds for value in (60, "60", "60s", "1min", 2.5, None)]
         [60.0, 60.0, 60.0, 60.0, 2.5, None]
         """
-        text = str(value).strip()
-        try:
-            if isinstance(value, Budget) or value is None:
-                found = cls.of(value)
-            else:
-                found = cls.of(f"{text}s" if re.fullmatch(r"\d+(\.\d+)?", text) else text)
-        except _NoBudget:
-            found = cls(evaluations=1)
-        if found.evaluations is not None:
-            raise InputError(
-                f"budget {value!r} is no time; it must be one such as 60, 90s, 10m or 2h"
-            )
-        return found
+        if value is None:
+            return cls()
+        if isinstance(value, Budget):
+            if value.evaluations is None:
+                return value
+        else:
+            amount, unit = _amount(value)
+            if amount is not None:
+                return cls(seconds=amount * _SECONDS[unit or "s"])
+        raise InputError(f"budget {value!r} is no time; it must be one such as 60, 90s, 10m or 2h")
+
+
+def _amount(value: float | str) -> tuple[float | None, str]:
+    """A number and its unit, "s", "m", "h" or none; None where there is no number."""
+    found = _AMOUNT.fullmatch(str(value))
+    if found is None:
+        return None, ""
+    return float(found[1]), found[2] or found[3] or found[4] or ""
 
 
 class Interrupted(KeyboardInterrupt):
