@@ -176,7 +176,7 @@ def test_the_default_is_the_tagger_that_is_fitted_without_settings(name, model, 
     plain = SequenceTagger(model=model).fit(words_of(taken), gold_labels(taken))
     assert fitted.model.predict(asked) == plain.predict(words_of(asked))
     np.testing.assert_array_equal(fitted.model.model_.weights, plain.model_.weights)
-    settings = ("c2", "rate", "passes", "average", "batch", "cutoff")
+    settings = ("c2", "rate", "passes", "batch", "cutoff")
     assert [getattr(fitted.model, key) for key in settings] == [
         getattr(plain, key) for key in settings
     ]

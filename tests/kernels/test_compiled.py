@@ -9,7 +9,7 @@ from pathlib import Path
 
 from featloom import kernels
 from featloom.kernels.compiled import SharedCacheFile
-from featloom.kernels.sequence import pace_of
+from featloom.kernels.sequence import sentence_step
 
 FILL = """
 import sys
@@ -48,7 +48,7 @@ def test_code_is_never_given_for_other_types_than_it_was_compiled_for(tmp_path):
 
 
 def test_kernels_have_that_cache():
-    assert isinstance(pace_of._cache._cache_file, SharedCacheFile)
+    assert isinstance(sentence_step._cache._cache_file, SharedCacheFile)
 
 
 def test_kernels_with_sums_in_any_order_are_inlined_where_others_call_them():

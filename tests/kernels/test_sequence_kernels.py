@@ -30,7 +30,7 @@ def test_a_step_goes_down_the_slope_of_the_loss(kind, conditioned, shape, seed):
     twin = PlainModel.like(model)
     before = model.copy()
     # One step over everything at rate 1 without a penalty takes off the gradient itself.
-    model.train(data, Training(1, 0, batch=len(lengths), rate=1.0, c2=0.0))
+    model.train(data, Training(1, batch=len(lengths), rate=1.0, c2=0.0))
     assert model.losses[0] == pytest.approx(-twin.log_likelihood(data), rel=1e-4, abs=1e-5)
     taken = before.weights - model.weights, before.pair_weights - model.pair_weights
     for weights, step in zip((twin.weights, twin.pair_weights), taken, strict=True):
@@ -122,7 +122,7 @@ def test_very_large_weights_still_give_probabilities(kind, size, conditioned):
     shares = model.probabilities(data)
     assert shares.sum(axis=1) == pytest.approx(1, abs=1e-4)
     assert (shares >= 0).all()
-    model.train(data, Training(2, 0))
+    model.train(data, Training(2))
     assert np.isfinite(model.weights).all()
     assert np.isfinite(model.pair_weights).all()
 

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_threads_change_no_bit_of_weights_and_tags(kind, conditioned, shared):
     for n_labels in (2, 5, 9, 23):
         data = some_sentences(n_labels, n_labels, LENGTHS, **some)
         for batch in (1, 3, 5, 40):
-            how = Training(3, 2, batch=batch)
+            how = Training(3, batch=batch)
             alone = trained(kind, data, n_labels, how)
             for threads in (2, 4, 7):
                 together = trained(kind, data, n_labels, how, threads)
@@ -61,7 +62,7 @@ import numpy as np
 from sequence_twins import some_sentences
 from featloom.learners.sequence_model import SequenceModel, Training
 data = some_sentences(0, 11, range(1, 40), n_columns=5)
-model = SequenceModel.zeros("crf", 11, 25).train(data, Training(3, 2))
+model = SequenceModel.zeros("crf", 11, 25).train(data, Training(3))
 print(model.weights.tobytes().hex(), model.probabilities(data).tobytes().hex())
 """
 
@@ -78,7 +79,7 @@ def test_what_was_just_compiled_computes_what_the_cache_has(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_seed_decides_the_order_and_so_the_weights(kind):
     data = some_sentences(0, 3, LENGTHS)
-    one, again, other = (trained(kind, data, 3, Training(2, 1, batch=2, seed=s)) for s in (5, 5, 6))
+    one, again, other = (trained(kind, data, 3, Training(2, batch=2, seed=s)) for s in (5, 5, 6))
     assert same_weights(one, again)
     assert not same_weights(one, other)
 
@@ -94,7 +95,7 @@ def test_a_memm_whose_label_pairs_have_no_weight_is_a_maximum_entropy_model():
 
 def test_sentences_of_one_token_make_all_three_models_one():
     data = some_sentences(4, 3, (1,) * 12)
-    how = Training(4, 2, batch=3)
+    how = Training(4, batch=3)
     maxent, memm, crf = (trained(kind, data, 3, how) for kind in KINDS)
     assert np.allclose(memm.weights, maxent.weights, atol=1e-6)
     assert np.allclose(crf.weights, maxent.weights, atol=1e-5)
@@ -105,34 +106,83 @@ def test_sentences_of_one_token_make_all_three_models_one():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_that_knows_nothing_loses_the_logarithm_of_the_labels(kind):
     data = some_sentences(0, 4, LENGTHS)
-    model = trained(kind, data, 4, Training(1, 0, batch=100))
+    model = trained(kind, data, 4, Training(1, batch=100))
     assert model.losses == [pytest.approx(sum(LENGTHS) * math.log(4), rel=1e-5)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_heavy_penalty_leaves_nearly_even_probabilities(kind):
     data = some_sentences(0, 3, LENGTHS)
-    model = trained(kind, data, 3, Training(10, 1, batch=2, c2=1e6))
+    model = trained(kind, data, 3, Training(10, batch=2, c2=1e6))
     assert model.probabilities(data) == pytest.approx(1 / 3, abs=1e-3)
 
 
-def test_weights_are_the_mean_of_those_after_the_last_passes():
+def test_the_rate_falls_evenly_to_zero_and_the_last_step_is_the_smallest():
     data = some_sentences(2, 3, LENGTHS)
-    after = []
-    plain = some_model("crf", 2, 3, data, size=0.0)
-    plain.train(data, Training(4, 0), on_pass=lambda n, loss: after.append(plain.copy()))
-    averaged = trained("crf", data, 3, Training(4, 2))
-    assert np.array_equal(after[-1].weights, plain.weights)
-    mean = (after[2].weights + after[3].weights) / np.float32(2)
-    assert np.array_equal(averaged.weights, mean)
+    model = some_model("crf", 2, 3, data, size=0.0)
+    after = [model.copy()]
+    # So small a rate leaves the gradients as they are: steps differ by the rate alone.
+    model.train(
+        data, Training(4, batch=100, rate=1e-4, c2=0), on_pass=lambda *_: after.append(model.copy())
+    )
+    sizes = [np.linalg.norm(b.weights - a.weights) for a, b in pairwise(after)]
+    assert [size / sizes[0] for size in sizes] == pytest.approx([1, 3 / 4, 2 / 4, 1 / 4], rel=1e-2)
+
+
+def test_a_pass_that_raises_the_objective_is_undone_and_the_rate_halved():
+    data = some_sentences(2, 3, LENGTHS)
+    model, after = some_model("crf", 2, 3, data, size=0.0), []
+    how = Training(12, batch=100, rate=3000.0, c2=0.5)
+    model.train(data, how, on_pass=lambda *_: after.append(model.copy()))
+    assert model.undone
+    assert 0 < len(model.undone) < 12
+    for n in model.undone:
+        assert same_weights(after[n], after[n - 1] if n else some_model("crf", 2, 3, data, size=0))
+    steady = trained("crf", data, 3, Training(100, batch=100, rate=0.1, c2=0.5))
+    assert not steady.undone
+    assert objective(model, data, 0.5) < 1.5 * objective(steady, data, 0.5)
+
+
+def test_passes_and_rate_fit_the_text_where_they_are_not_given():
+    rows = np.arange(240_000).reshape(10_000, 24) % 1000
+    large = SequenceData.of(np.arange(0, 10_001, 10), np.tile(rows, (25, 1))[: 10_000 * 25])
+    assert Training().passes_and_rate(SequenceData.of([0, 9], rows[:9]), 8) == (200, 2 / 24)
+    assert Training().passes_and_rate(large, 64) == (10, 2 / 24)
+    assert Training().passes_and_rate(SequenceData.of([0, 9], rows[:9, :2]), 8) == (200, 0.2)
+    assert Training(c2=1e4).passes_and_rate(large, 64) == (10, 5e-4)
+    assert Training(7, rate=0.5).passes_and_rate(large, 64) == (7, 0.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_of_sentences_is_that_of_their_labels(kind):
+    data = some_sentences(2, 3, LENGTHS)
+    model = some_model(kind, 2, 3, data)
+    likely = PlainModel.like(model).log_likelihood(data)
+    assert model.loss(data) == pytest.approx(-likely, rel=1e-4)
+    # A sentence with a label that is not known has no likelihood, and is left out.
+    strange = SequenceData(data.bounds, data.features, data.pair_features, data.labels.copy())
+    strange.labels[data.bounds[1]] = 3
+    others = data.take(np.array([n for n in range(len(data)) if n != 1]))
+    assert model.loss(strange) == pytest.approx(model.loss(others), rel=1e-6)
+
+
+def objective(model, data, c2):
+    return model.loss(data) + c2 * sum(
+        float(np.sum(w**2)) for w in (model.weights, model.pair_weights)
+    )
 
 
 def test_training_ends_where_it_is_told_to():
     data = some_sentences(2, 3, LENGTHS)
-    model = some_model("crf", 2, 3, data, size=0.0)
-    model.train(data, Training(10, 0), on_pass=lambda n, loss: n == 3)
+    model, after = some_model("crf", 2, 3, data, size=0.0), []
+
+    def on_pass(n, loss):
+        after.append(model.copy())
+        return n == 3
+
+    model.train(data, Training(10), on_pass=on_pass)
     assert len(model.losses) == 3
-    assert same_weights(model, trained("crf", data, 3, Training(3, 0)))
+    assert same_weights(model, after[2])
 
 
 def test_taken_sentences_are_those_asked_for():
@@ -259,7 +309,7 @@ def test_with_the_same_weights_the_likelihood_is_that_of_crfsuite(shared):
     model.weights[:, : twin.n_labels] = twin.weights
     model.pair_weights[:, :, : twin.n_labels] = twin.pair_weights
     # The kernels compute in 32 bits; the loss of one pass in one step is that of these weights.
-    one_step = model.copy().train(shared.data, Training(1, 0, batch=100, rate=1e-9, c2=0))
+    one_step = model.copy().train(shared.data, Training(1, batch=100, rate=1e-9, c2=0))
     assert one_step.losses[0] == pytest.approx(-sum(expected), rel=1e-5)
     path = model.tag(shared.data)
     for s, features in enumerate(shared.names):
@@ -278,5 +328,5 @@ def test_training_goes_where_crfsuite_goes(shared):
 
     best = objective(shared.twin())
     model = SequenceModel.zeros("crf", len(shared.classes), shared.expansion.n_features)
-    model.train(shared.data, Training(300, 100, batch=8, rate=0.1, c2=1.0))
+    model.train(shared.data, Training(300, batch=8, rate=0.1, c2=1.0))
     assert best - 1e-3 < objective(PlainModel.like(model)) < best * 1.001

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from featloom.data.readers import read
 from featloom.data.sentences import table_of_sentences
@@ -14,7 +15,7 @@ from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.formats.crfpp import read_templates, template_line, write_templates
 from featloom.formats.models import load_model, save_model
-from featloom.learners.sequence_model import KINDS
+from featloom.learners.sequence_model import KINDS, SequenceModel
 from featloom.learners.tagger import SequenceTagger, default_templates
 
 WORDS = {
@@ -47,7 +48,7 @@ OTHERS, LABELS_OF_OTHERS = corpus(30, seed=1)
 
 
 def fitted(**settings):
-    settings = {"templates": TEMPLATES, "passes": 4, "average": 2, "batch": 4} | settings
+    settings = {"templates": TEMPLATES, "passes": 4, "batch": 4} | settings
     return SequenceTagger(**settings).fit(SENTENCES, LABELS)
 
 
@@ -138,7 +139,7 @@ def test_the_one_likeliest_candidate_is_the_label_of_maximum_entropy():
 @pytest.mark.parametrize("more", [[], ["U9:%x[-3,0]"], ["U9:%x[2,1]/%x[3,1]", "B1:%x[0,1]"]])
 def test_a_warm_start_takes_over_the_weights_of_shared_templates(first, more):
     start = fitted(model=first, templates=["B1:%x[0,1]", *TEMPLATES])
-    tagger = SequenceTagger(templates=[*more, *TEMPLATES[1:]], passes=1, average=0, rate=1e-12)
+    tagger = SequenceTagger(templates=[*more, *TEMPLATES[1:]], passes=1, rate=1e-12)
     tagger.fit(SENTENCES, LABELS, start=start)
     known, taken = weights_by_name(start), weights_by_name(tagger)
     for name, weights in taken.items():
@@ -158,7 +159,7 @@ def test_a_warm_start_may_add_derived_columns():
     start = fitted()
     suffix = {"make": "suffix", "of": "0", "length": 1}
     plan = FeaturePlan((), (suffix,), (*start.templates_, Template((("0.suffix1", 0),))))
-    tagger = SequenceTagger(plan=plan, passes=1, average=0, rate=1e-12)
+    tagger = SequenceTagger(plan=plan, passes=1, rate=1e-12)
     taken = weights_by_name(tagger.fit(SENTENCES, LABELS, start=start))
     for name, weights in weights_by_name(start).items():
         assert taken[name] == pytest.approx(weights, abs=1e-6)
@@ -169,21 +170,41 @@ def test_a_tagger_of_other_sentences_is_no_start():
         SequenceTagger(templates=TEMPLATES).fit(OTHERS[:3], LABELS_OF_OTHERS[:3], start=fitted())
 
 
-def test_an_early_stop_keeps_the_weights_of_the_best_pass():
+def test_an_early_stop_keeps_the_weights_of_the_pass_that_finds_held_out_labels_likeliest():
     noisy = [[label if i % 4 else "O" for i, label in enumerate(given)] for given in LABELS]
-    how = {"templates": TEMPLATES, "passes": 12, "batch": 4, "rate": 0.5}
-    shares = []
-    for passes in range(1, 13):
-        plain = SequenceTagger(**how | {"passes": passes, "average": 0}).fit(SENTENCES, noisy)
-        shares.append(plain.score(OTHERS, LABELS_OF_OTHERS))
+    how = {"templates": TEMPLATES, "passes": 12, "batch": 4, "rate": 0.5, "c2": 0.01}
+    every = SequenceTagger(**how).fit(SENTENCES, noisy)
+    held_out, _ = every._read(OTHERS, LABELS_OF_OTHERS, with_labels=True)
+    data = every._data_of(every._table, every._expansion.features, every._pair_features())
+    passes, model = [], SequenceModel.zeros("crf", len(every.classes_), every.n_features_)
+
+    def on_pass(n, loss):
+        passes.append((model.loss(held_out), model.copy()))
+
+    model.train(data, every._training(), on_pass=on_pass)
     for patience in (1, 3, None):
         tagger = SequenceTagger(**how, patience=patience)
         tagger.fit(SENTENCES, noisy, OTHERS, LABELS_OF_OTHERS)
         done = len(tagger.model_.losses)
-        best = int(np.argmax(shares[:done]))
+        best = int(np.argmin([loss for loss, _ in passes[:done]]))
         assert done == 12 if patience is None else done in (best + 1 + patience, 12)
-        best_pass = SequenceTagger(**how | {"passes": best + 1, "average": 0})
-        assert np.array_equal(tagger.model_.weights, best_pass.fit(SENTENCES, noisy).model_.weights)
+        assert np.array_equal(tagger.model_.weights, passes[best][1].weights)
+
+
+def test_a_rate_at_which_no_pass_lowers_the_objective_is_told():
+    with pytest.warns(
+        ConvergenceWarning, match="no pass lowered the objective: 1e\\+30 is too high"
+    ):
+        fitted(rate=1e30)
+
+
+def test_a_tagger_that_was_saved_when_weights_were_averaged_still_opens(tmp_path):
+    tagger = fitted()
+    path = tmp_path / "tags.featloom"
+    parameters = tagger.get_params(deep=False)
+    tagger.get_params = lambda deep=True: parameters | {"average": 5}
+    tagger.save(path)
+    assert SequenceTagger.load(path).predict(OTHERS) == tagger.predict(OTHERS)
 
 
 def test_a_label_that_training_never_saw_counts_as_wrong():
@@ -262,7 +283,7 @@ def test_features_without_weight_are_left_out_of_the_file(tmp_path):
 def test_a_loaded_tagger_is_a_start(tmp_path):
     fitted(model="maxent").save(tmp_path / "tagger")
     start = SequenceTagger.load(tmp_path / "tagger")
-    tagger = SequenceTagger(templates=TEMPLATES, passes=1, average=0, rate=1e-12)
+    tagger = SequenceTagger(templates=TEMPLATES, passes=1, rate=1e-12)
     tagger.fit(SENTENCES, LABELS, start=start)
     assert np.allclose(tagger.model_.weights, fitted(model="maxent").model_.weights, atol=1e-6)
 
@@ -395,7 +416,7 @@ FAULTS = [
     ({"templates": ["U0:%x[0]"]}, [["a", "b"]], [["X", "Y"]], "is not %x[row,col]"),
     ({"model": "hmm"}, [["a"]], [["X"]], "model is 'hmm'; it can be 'maxent', 'memm', 'crf'"),
     ({"passes": 0}, [["a"]], [["X"]], "passes is 0; it must be a whole number of at least 1"),
-    ({"average": -1}, [["a"]], [["X"]], "average is -1; it must be a whole number of at least 0"),
+    ({"rate": 0}, [["a"]], [["X"]], "rate must be above 0, and c2 not below it"),
     ({"patience": 0}, [["a"]], [["X"]], "patience is 0; it must be a whole number of at least 1"),
     ({"candidates": 1.5}, [["a"]], [["X"]], "candidates is 1.5; it must lie between 0 and 1"),
     ({"rate": 0}, [["a"]], [["X"]], "rate must be above 0, and c2 not below it"),

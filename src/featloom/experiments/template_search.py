@@ -266,7 +266,7 @@ class Trials:
 
 def _tagger(model: str, templates, seed: int, passes: int = PASSES) -> SequenceTagger:
     return SequenceTagger(
-        model=model, templates=templates, passes=passes, average=max(1, passes // 2), c2=C2,
+        model=model, templates=templates, passes=passes, c2=C2,
         n_jobs=1, random_state=seed,
     )  # fmt: skip
 

@@ -261,15 +261,3 @@ def feature_step(
                     for a in range(n_labels):
                         for l in range(width):  # noqa: E741
                             pair_weights[f, a, l] -= step * pair_gradient[slot + t, a, l]
-
-
-@njit(cache=True, nogil=True)
-def pace_of(rate, slowing, n_seen):
-    """The learning rate after so many sentences."""
-    return rate / (1.0 + slowing * n_seen)
-
-
-@njit(cache=True, nogil=True)
-def shrink_of(pace, penalty, n_sentences):
-    """What a step leaves of every weight: the penalty λ/2 |w|² a sentence."""
-    return max(1e-9, 1.0 - pace * penalty * n_sentences)

@@ -174,8 +174,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         model = SequenceModel.zeros("maxent", objective.n_classes, n_features + 1)
         # Half of |w|² / C is the penalty there, c2 |w|² here.
         seed = 0 if self.random_state is None else int(self.random_state)
-        average = max(1, self.passes // 2)
-        how = Training(self.passes, average, batch=_BATCH, c2=0.5 / self.C, seed=seed)
+        how = Training(self.passes, batch=_BATCH, c2=0.5 / self.C, seed=seed)
         data = SequenceData.of(np.arange(n_rows + 1), numbers, labels)
         weights = model.train(data, how, threads=objective.threads).weights
         return weights[:, : objective.n_classes].astype(np.float64)

@@ -23,8 +23,15 @@ from featloom.learners.threads import in_threads
 KINDS = {"maxent": kernel.MAXENT, "memm": kernel.MEMM, "crf": kernel.CRF}
 _BLOCK = 256  # sentences that are tagged in one go
 # A step adds up the gradients of its tokens: with many more than this it goes much too far.
-_STEP_TOKENS = 1500
-_STRETCH = 1000  # longer sentences are learned in stretches of so many tokens
+_STEP_TOKENS = 200
+_STRETCH = 250  # longer sentences are learned in stretches of so many tokens
+# A feature that every token has moves the score of a token by the rate times the number of its
+# features: steps stay steady where that product does.
+_RATE, _HIGHEST_RATE = 2.0, 0.2
+_WEIGHTS = 1_300_000_000  # that are looked at where nobody says how often, between these passes
+_FEWEST, _MOST = 10, 200
+_SAMPLE = 2000  # tokens, or a tenth where that is more, that tell what a pass did to the objective
+_RISE = 1.01  # times the objective before: a pass that ends above it is undone
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,21 +80,33 @@ class Training:
 
     Parameters
     ----------
-    passes : over the sentences.
-    average : the weights are the mean of those after the last so many passes.
-    batch : sentences a step, or fewer where these have more than 1,500 tokens; a text that was
-        never cut into sentences is learned in stretches of 1,000 tokens.
-    rate : learning rate at the start.
+    passes : over the sentences; None: 10 on a large text and up to 200 on a small one, as many as
+        a second or two has time for.
+    batch : sentences a step, or fewer where these have more than 200 tokens; longer sentences are
+        learned in stretches of 250 tokens.
+    rate : learning rate at the start, from where it falls evenly to 0; None: 2 divided by the
+        number of features of a token, at most .2 and 5 / c2.
     c2 : L2 penalty c2 |w|² of the whole data, as in crfsuite.
     seed : of the order of the sentences.
     """
 
-    passes: int = 10
-    average: int = 5
+    passes: int | None = None
     batch: int = 32
-    rate: float = 0.1
+    rate: float | None = None
     c2: float = 1.0
     seed: int = 0
+
+    def passes_and_rate(self, data: SequenceData, width: int) -> tuple[int, float]:
+        """Those that are given, or those that fit the data."""
+        n_features = max(int(np.count_nonzero(data.features >= 0)), 1)
+        passes, rate = self.passes, self.rate
+        if passes is None:
+            passes = min(max(-(-_WEIGHTS // (n_features * width)), _FEWEST), _MOST)
+        if rate is None:
+            rate = min(_RATE * len(data.features) / n_features, _HIGHEST_RATE)
+            if self.c2 > 0:  # the penalty of a pass at this rate leaves e⁻¹⁰ of a weight
+                rate = min(rate, 5.0 / self.c2)
+        return passes, rate
 
 
 @dataclass(eq=False)
@@ -95,7 +114,8 @@ class SequenceModel:
     """Weights of a maximum-entropy model, a MEMM or a CRF.
 
     ``weights`` is (features, width) and ``pair_weights`` (pair features, labels, width), width
-    being the number of labels rounded up to eight.
+    being the number of labels rounded up to eight.  ``losses`` are those met in each pass,
+    ``undone`` the passes (from 0) that were taken back.
     """
 
     kind: str
@@ -103,6 +123,7 @@ class SequenceModel:
     weights: np.ndarray
     pair_weights: np.ndarray
     losses: list[float] = field(default_factory=list)
+    undone: list[int] = field(default_factory=list)
 
     @classmethod
     def zeros(cls, kind: str, n_labels: int, n_features: int, n_pair_features: int = 1):
@@ -127,24 +148,38 @@ class SequenceModel:
     ) -> SequenceModel:
         """Train on sentences, from the weights as they are.
 
+        A pass after which the objective, loss and penalty, is higher than before is undone, and
+        those that follow go half as far; a sample of the sentences stands for all.
         ``on_pass(passes done, loss)`` is called after each pass; True ends the training there.
         """
+        n_passes, rate = how.passes_and_rate(data, self.weights.shape[1])
         passes = _Passes(self, data, how, threads)
-        sums = np.zeros_like(self.weights), np.zeros_like(self.pair_weights)
-        n_summed = 0
-        for number in range(how.passes):
-            loss = passes.run(number)
+        objective = _SampledObjective(self, passes, how)
+        before = objective()
+        kept = self.weights.copy(), self.pair_weights.copy()
+        for number in range(n_passes):
+            loss = passes.run(rate, number / n_passes, 1 / n_passes)
             self.losses.append(loss)
-            ended = on_pass is not None and bool(on_pass(number + 1, loss))
-            if number >= how.passes - how.average or ended:
-                passes.add_to(sums)
-                n_summed += 1
-            if ended:
+            now = objective()
+            if now <= _RISE * before:
+                before = now
+                np.copyto(kept[0], self.weights)
+                np.copyto(kept[1], self.pair_weights)
+            else:  # or it is no number any more
+                np.copyto(self.weights, kept[0])
+                np.copyto(self.pair_weights, kept[1])
+                rate /= 2
+                self.undone.append(number)
+            if on_pass is not None and on_pass(number + 1, loss):
                 break
-        if n_summed:
-            np.divide(sums[0], np.float32(n_summed), out=self.weights)
-            np.divide(sums[1], np.float32(n_summed), out=self.pair_weights)
         return self
+
+    def loss(self, data: SequenceData) -> float:
+        """The sum of −log P(gold) over the sentences whose labels are all known."""
+        assert data.labels is not None
+        known = (data.labels >= 0) & (data.labels < self.n_labels)
+        ends = np.concatenate(([0], np.cumsum(~known)))[data.bounds]
+        return _Passes(self, data.take(np.flatnonzero(np.diff(ends) == 0)), Training(), 1).loss()
 
     def tag(self, data: SequenceData, *, threads: int = 1, allowed=None) -> np.ndarray:
         """The best label of every token, the labels of a sentence together."""
@@ -197,6 +232,7 @@ class SequenceModel:
             weights=self.weights.copy(),
             pair_weights=self.pair_weights.copy(),
             losses=list(self.losses),
+            undone=list(self.undone),
         )
 
 
@@ -219,11 +255,20 @@ class _Passes:
         self.conditioned = model.kind == "crf" and data.pair_features.shape[1] > 1
         self.room = -1
 
-    def add_to(self, sums: tuple[np.ndarray, np.ndarray]) -> None:
-        """Add the weights to those of other passes."""
-        weights = self.model.weights
-        self._by_rows(lambda rows: np.add(sums[0][rows], weights[rows], out=sums[0][rows]))
-        sums[1][...] += self.model.pair_weights
+    def loss(self) -> float:
+        """The sum of −log P(gold), weights as they are."""
+        model, data, n_sentences = self.model, self.data, len(self.lengths)
+        order, losses = np.arange(n_sentences), np.zeros(kernel.PIECES)
+        starts = np.concatenate(([0], np.cumsum(self.lengths)))
+        cuts = _steps(starts, self.how.batch)
+        room = self._room(int(np.diff(starts[cuts]).max(initial=1)))
+        for first, last in pairwise(cuts.tolist()):
+            kernel.sentence_step(
+                self.kind, first, last, 0, 1, order, starts, self.bounds, data.features,
+                data.pair_features, data.labels, model.weights, model.pair_weights,
+                np.float32(1.0), model.n_labels, *room, losses,
+            )  # fmt: skip
+        return float(losses.sum())
 
     def _by_rows(self, work: Callable[[slice], object]) -> None:
         """Do something to all rows of the weights, on all threads."""
@@ -231,8 +276,8 @@ class _Passes:
         pieces = range(0, len(self.model.weights), step)
         in_threads(lambda first: work(slice(first, first + step)), pieces, self.threads)
 
-    def run(self, number: int) -> float:
-        """One pass; gives the sum of −log P(gold)."""
+    def run(self, rate: float, done: float, share: float) -> float:
+        """One pass, a ``share`` of all, of which a share is ``done``; the sum of −log P(gold)."""
         model, data, how = self.model, self.data, self.how
         n_sentences = len(self.lengths)
         order = self.random.permutation(n_sentences)
@@ -240,48 +285,45 @@ class _Passes:
         cuts = _steps(starts, how.batch)
         room = self._room(int(np.diff(starts[cuts]).max(initial=1)))
         penalty = 2.0 * how.c2 / max(1, n_sentences)
-        slowing = how.rate * penalty
-        n_seen = number * n_sentences
+        paces = rate * (1.0 - done - share * cuts[:-1] / max(1, n_sentences))
         losses = np.zeros(kernel.PIECES)
         given = (self.bounds, data.features, data.pair_features, data.labels)
         weights = (model.weights, model.pair_weights)
-        scale = self._run_threads(
-            order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
-        )
+        scale = self._run_threads(order, starts, given, weights, room, losses, cuts, penalty, paces)
         factor, stored = np.float32(scale), model.weights
         self._by_rows(lambda rows: np.multiply(stored[rows], factor, out=stored[rows]))
         model.pair_weights *= factor
         return float(losses.sum())
 
     def _run_threads(
-        self, order, starts, given, weights, room, losses, cuts, slowing, penalty, n_seen
+        self, order, starts, given, weights, room, losses, cuts, penalty, paces
     ) -> float:
         """Share the pieces of every step among threads, which wait for one another.
 
         One thread goes the same way: the same compiled steps give the same bits.
         """
-        how, n = self.how, self.threads
+        n = self.threads
         rows, pairs = self.shares
+        steps = list(zip(paces.tolist(), cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
         meeting = _Meeting(n)
         scales = np.ones(n)
 
         def share(mine: int) -> None:
-            scale, seen = 1.0, n_seen
+            scale = 1.0
             try:
-                for first, last in pairwise(cuts.tolist()):
+                for pace, first, last in steps:
                     kernel.sentence_step(
                         self.kind, first, last, mine, n, order, starts, *given, *weights,
                         np.float32(scale), self.model.n_labels, *room, losses,
                     )  # fmt: skip
-                    pace = kernel.pace_of(how.rate, slowing, seen)
-                    scale *= kernel.shrink_of(pace, penalty, last - first)
-                    seen += last - first
                     meeting.wait(mine)
                     kernel.feature_step(
                         self.kind, first, last, *rows[mine : mine + 2], *pairs[mine : mine + 2],
                         order, starts, *given, *weights,
-                        np.float32(pace / scale), self.model.n_labels, room[0], room[3],
+                        np.float32(min(pace / scale, 1e30)), self.model.n_labels, room[0], room[3],
                     )  # fmt: skip
+                    # (w − pace g) / (1 + pace λ), where w is scale times what is stored.
+                    scale /= 1.0 + pace * penalty * (last - first)
                     meeting.wait(mine)
             except BaseException:
                 meeting.call_off()
@@ -315,6 +357,22 @@ class _Passes:
                 np.zeros(n_tables, dtype=np.float32),
             )
         return self._arrays
+
+
+class _SampledObjective:
+    """The loss of every so many sentences, for all, and the penalty."""
+
+    def __init__(self, model: SequenceModel, passes: _Passes, how: Training):
+        self.model, self.c2 = model, how.c2
+        n_sentences, n_tokens = len(passes.lengths), len(passes.data.features)
+        step = min(max(1, n_tokens // _SAMPLE), 10)
+        sample = replace(passes.data, bounds=passes.bounds).take(np.arange(0, n_sentences, step))
+        self.sample = _Passes(model, sample, how, 1)
+        self.times = n_tokens / max(1, len(sample.features))
+
+    def __call__(self) -> float:
+        tables = (self.model.weights, self.model.pair_weights)
+        return self.times * self.sample.loss() + self.c2 * sum(float(np.vdot(w, w)) for w in tables)
 
 
 class _Meeting:

@@ -8,13 +8,14 @@ of the sentence together.  The templates are CRF++'s.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.sentences import split_labels, table_of_sentences
@@ -29,7 +30,7 @@ from featloom.search.workers import number_of_workers
 
 # Parameters that features do not depend on.
 _OF_TRAINING = (
-    "model", "passes", "average", "batch", "rate", "c2", "candidates", "random_state",
+    "model", "passes", "batch", "rate", "c2", "candidates", "random_state",
 )  # fmt: skip
 
 
@@ -45,13 +46,13 @@ class SequenceTagger(BaseEstimator):
         window of two, and pairs of neighbours.
     plan : a :class:`FeaturePlan` with templates, and the derived columns they look at; it is
         applied by itself to whatever is tagged.
-    passes, average, batch, rate, c2 : of the training, see :class:`Training`; the penalty is
-        c2 |w|², as in crfsuite.
+    passes, batch, rate, c2 : of the training, see :class:`Training`; the penalty is c2 |w|², as in
+        crfsuite.
     cutoff : features seen fewer times are left out.
     candidates : keep for each token the likeliest labels that together have this probability by
         a maximum-entropy model, and decode among these; None: all labels.
-    patience : with validation sentences, passes without a better score before training ends; the
-        weights of the best pass are kept.
+    patience : with validation sentences, passes without a likelier labelling of these before
+        training ends; the weights of the best pass are kept.
     n_jobs : threads; they change the time and nothing else.
     random_state : seed of the order of the sentences.
 
@@ -78,10 +79,9 @@ class SequenceTagger(BaseEstimator):
         model="crf",
         templates=None,
         plan=None,
-        passes=10,
-        average=5,
+        passes=None,
         batch=32,
-        rate=0.1,
+        rate=None,
         c2=1.0,
         cutoff=1,
         candidates=None,
@@ -93,7 +93,6 @@ class SequenceTagger(BaseEstimator):
         self.templates = templates
         self.plan = plan
         self.passes = passes
-        self.average = average
         self.batch = batch
         self.rate = rate
         self.c2 = c2
@@ -135,8 +134,8 @@ class SequenceTagger(BaseEstimator):
 
         Parameters
         ----------
-        settings : of ``model``, ``passes``, ``average``, ``batch``, ``rate``, ``c2``,
-            ``candidates`` and ``random_state`` those that differ.
+        settings : of ``model``, ``passes``, ``batch``, ``rate``, ``c2``, ``candidates`` and
+            ``random_state`` those that differ.
 
         Examples
         --------
@@ -275,26 +274,37 @@ class SequenceTagger(BaseEstimator):
         how = self._training()
         if valid is None:
             model.train(data, how, threads=self._threads())
+            self._warn_of_undone(model)
             return
         held_out, _ = self._read(valid, valid_labels, with_labels=True)
         if not len(held_out.features):
             raise InputError("validation sentences have no tokens")
-        best = (-1.0, model.copy(), 0)
+        best = (np.inf, model.copy(), 0)
 
         def on_pass(n: int, loss: float) -> bool:
             nonlocal best
-            path = model.tag(held_out, threads=self._threads())
-            right = float(np.mean(path == held_out.labels))
-            if right > best[0]:
-                best = (right, model.copy(), n)
+            loss = model.loss(held_out)
+            if loss < best[0]:
+                best = (loss, model.copy(), n)
             return self.patience is not None and n - best[2] >= self.patience
 
-        model.train(data, replace(how, average=0), threads=self._threads(), on_pass=on_pass)
+        model.train(data, how, threads=self._threads(), on_pass=on_pass)
+        self._warn_of_undone(model)
         model.weights[...], model.pair_weights[...] = best[1].weights, best[1].pair_weights
+
+    def _warn_of_undone(self, model: SequenceModel) -> None:
+        n, rate = len(model.undone), "the default rate" if self.rate is None else f"{self.rate:g}"
+        if n and n == len(model.losses):
+            warnings.warn(
+                f"no pass lowered the objective: {rate} is too high, or these data teach nothing; "
+                "give a lower rate or a higher c2",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _training(self) -> Training:
         seed = 0 if self.random_state is None else self.random_state
-        return Training(self.passes, self.average, self.batch, self.rate, self.c2, seed)
+        return Training(self.passes, self.batch, self.rate, self.c2, seed)
 
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
@@ -343,17 +353,17 @@ class SequenceTagger(BaseEstimator):
             raise InputError(f"model is {self.model!r}; it can be {', '.join(map(repr, KINDS))}")
         if self.templates is not None and self.plan is not None:
             raise InputError("give templates or a plan, not both")
-        lowest = {"passes": 1, "batch": 1, "cutoff": 1, "average": 0}
-        if self.patience is not None:
-            lowest["patience"] = 1
+        lowest = {"passes": 1, "batch": 1, "cutoff": 1, "patience": 1}
         for name, least in lowest.items():
             value = getattr(self, name)
+            if value is None and name in ("passes", "patience"):
+                continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 message = f"{name} is {value!r}; it must be a whole number of at least {least}"
                 raise InputError(message)
         if self.candidates is not None and not 0 <= self.candidates <= 1:
             raise InputError(f"candidates is {self.candidates!r}; it must lie between 0 and 1")
-        if not self.rate > 0 or not self.c2 >= 0:
+        if not (self.rate is None or self.rate > 0) or not self.c2 >= 0:
             raise InputError("rate must be above 0, and c2 not below it")
 
 

@@ -98,7 +98,9 @@ def load_tagger(path: str | os.PathLike[str]) -> SequenceTagger:
 def _restored(model: Model) -> SequenceTagger:
     description, arrays = model.description, model.arrays
     plan = FeaturePlan.from_json(description["plan"])
-    tagger = SequenceTagger(**description["parameters"], plan=plan)
+    # Taggers of version 0.1 averaged the weights of passes.
+    parameters = {name: v for name, v in description["parameters"].items() if name != "average"}
+    tagger = SequenceTagger(**parameters, plan=plan)
     tagger._check_parameters()
     classes = unpack_strings(arrays["classes"], arrays["class_starts"])
     tagger.columns_ = tuple(map(str, description["input_columns"]))

@@ -76,7 +76,7 @@ class TemplateEvaluation:
         )
         data = SequenceData.of(self._parts.bounds, expansion.features, self.table.labels)
         model = SequenceModel.zeros(kind, len(self.table.classes), expansion.n_features)
-        how = Training(self.passes, max(1, self.passes // 2), seed=seed)
+        how = Training(self.passes, seed=seed)
         held_out = self._parts.part_of == 1
         model.train(data.take(np.flatnonzero(~held_out)), how, threads=self.threads)
         valid = data.take(np.flatnonzero(held_out))

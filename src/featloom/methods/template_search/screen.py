@@ -54,7 +54,7 @@ class PartModels:
         self.data = SequenceData.of(self.bounds, expansion.features, self.table.labels)
         known = None if self.expansion is None else expansion.same_features(self.expansion)
         share = (PARTS - 2) / PARTS
-        how = Training(passes, max(1, passes // 2), c2=self.c2 * share, seed=self.seed)
+        how = Training(passes, c2=self.c2 * share, seed=self.seed)
         for part in range(1, PARTS):
             model = SequenceModel.zeros("crf", len(self.table.classes), expansion.n_features)
             if known is not None:
