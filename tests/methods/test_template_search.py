@@ -20,7 +20,7 @@ from featloom.methods.template_search.candidates import (
 )
 from featloom.search import read_journal
 
-QUICK = {"window": 1, "passes": 4, "random_state": 0}
+QUICK = {"window": 1, "passes": 10, "random_state": 0}
 
 
 def language(n: int = 120, seed: int = 0):

@@ -1,9 +1,9 @@
 """Who labels tokens: CRFs with several sets of templates, and what they are measured against.
 
-Every CRF has the same settings: the set of templates where there are several, the penalty, the
-rate of learning; by default those of a tagger that is fitted without any.  The sets differ in where
-they come from: those that people use, those read off decision trees, and those searched for by the
-errors of CRFs.  A search is done while a tagger is fitted; what it found can be fitted again.
+Every CRF has the same settings: the set of templates where there are several, and the penalty; by
+default those of a tagger that is fitted without any.  The sets differ in where they come from:
+those that people use, those read off decision trees, and those searched for by the errors of CRFs.
+A search is done while a tagger is fitted; what it found can be fitted again.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from featloom.runs import write_beside
 from featloom.search.space import json_text
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
-# A tagger's own penalty and rate come first.
-TRAINING: dict[str, Sequence[Any]] = {"c2": (1.0, 0.1, 0.3, 3.0), "rate": (0.1, 0.03)}
+# A tagger's own penalty comes first.
+TRAINING: dict[str, Sequence[Any]] = {"c2": (1.0, 0.1, 0.3, 3.0, 0.03)}
 # Searched templates leave out what is seen once, as the models do that they are chosen by.
 SEARCHED: dict[str, Sequence[Any]] = {"seconds": (20.0,), "cutoff": (2, 1), **TRAINING}
 NEAREST: tuple[dict[str, Any], ...] = (
@@ -133,13 +133,12 @@ def fit_taggers(
         key = json_text({name: setting.get(name) for name in _OF_TEMPLATES})
         known = first.get(key)
         templates = known.templates if known else _templates(find, table, setting, seed, threads)
-        training = {"c2": setting["c2"], "rate": setting["rate"] * templates.pace}
         if known:
-            tagger = known.model.retrained(**training)
+            tagger = known.model.retrained(c2=setting["c2"])
         else:
             tagger = SequenceTagger(
                 model=model, plan=templates.plan, cutoff=setting.get("cutoff", 1), n_jobs=threads,
-                random_state=seed, **training,
+                random_state=seed, c2=setting["c2"],
             ).fit(table)  # fmt: skip
         found = setting | {"templates": templates.plain()} if "seconds" in setting else None
         fitted = FittedTagger(tagger, templates, data.classes, found)
@@ -183,7 +182,7 @@ class FittedTagger:
 
     @property
     def setting(self) -> str:
-        words = f"c2 {self.model.c2:g}, rate {self.model.rate:g}"
+        words = f"c2 {self.model.c2:g}"
         words += f", features seen {self.model.cutoff} times" * (self.model.cutoff > 1)
         return f"{words}, {self.templates.words}" if self.templates.words else words
 

@@ -51,7 +51,6 @@ IN_BITS, IN_NATS = "gain in bits", "taken off the loss, in nats a token"
 _SEARCHED_A_SECOND = 1_200  # tokens, of a search as a whole
 _MANY_LABELS = 50  # from so many on, half of the time goes into pairs of labels
 _LEAST_SEARCHED = 200  # sentences, where there are so many
-_PACE_OF_SPELLING = 0.3  # better on 240 sentences of CoNLL-2000, on 720 and on 7,149
 _PAIR = Template((), "B", "B")
 
 
@@ -65,8 +64,6 @@ class TemplateSet:
     words : what sets it apart, for the line of settings.
     gains : what each template was found to bring, by name.
     measured : in what; "" where nothing was measured.
-    pace : what rates of learning are multiplied by; with features that nearly every token has, such
-        as flags, the usual rate is too high.
 
     Examples
     --------
@@ -79,7 +76,6 @@ class TemplateSet:
     words: str = ""
     gains: Mapping[str, float] = field(default_factory=dict)
     measured: str = ""
-    pace: float = 1.0
 
     def plain(self) -> dict[str, Any]:
         """The set as JSON holds it."""
@@ -88,14 +84,13 @@ class TemplateSet:
             "words": self.words,
             "gains": dict(self.gains),
             "measured": self.measured,
-            "pace": self.pace,
         }
 
     @classmethod
     def from_plain(cls, content: Mapping[str, Any]) -> TemplateSet:
         """The set that :meth:`plain` gave."""
         plan = FeaturePlan.from_json(json.dumps(content["plan"]))
-        said = {name: content[name] for name in ("words", "gains", "measured", "pace")}
+        said = {name: content[name] for name in ("words", "gains", "measured")}
         return cls(plan, **said)
 
 
@@ -132,7 +127,7 @@ def usual_set(table: NominalTable, setting: Setting, seed: int, threads: int) ->
     spelled = tuple(Template((place,)) for place in places)
     derived = tuple(maker.to_dict() for maker in fit_makers(table, makers))
     plan = FeaturePlan(derived=derived, templates=(*plain[:-1], *spelled, _PAIR))
-    return TemplateSet(plan, "with the spelling of words", pace=_PACE_OF_SPELLING)
+    return TemplateSet(plan, "with the spelling of words")
 
 
 def grown_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
