@@ -247,10 +247,10 @@ def training_table(rows: list[dict]) -> list[str]:
         "user CPU, s", "CRFsuite, s",
     )  # fmt: skip
     lines = [
-        "Test score of a CRF with five seeds, in points (F1 of chunks, share of right tags), beside",
-        "CRFsuite's L-BFGS on the same templates; c2 of both is chosen on validation sentences from",
-        "the same grid, and the second line of a text is with a tagger's own c2 = 1. User CPU of one",
-        "training; CRFsuite's is without making its feature strings.",
+        "Test score of a CRF with five seeds, in points (F1 of chunks, share of right tags), and",
+        "CRFsuite's L-BFGS on the same templates; c2 of both is chosen on validation sentences",
+        "from the same grid, and the second line of a text is with a tagger's own c2 = 1. User",
+        "CPU of one training; CRFsuite's is without making its feature strings.",
         "",
         f"| {' | '.join(heads)} |",
         "|---" + "|---:" * (len(heads) - 1) + "|",
