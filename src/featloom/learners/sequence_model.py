@@ -31,7 +31,8 @@ _RATE, _HIGHEST_RATE = 2.0, 0.2
 _WEIGHTS = 1_300_000_000  # that are looked at where nobody says how often, between these passes
 _FEWEST, _MOST = 10, 200
 _SAMPLE = 2000  # tokens, or a tenth where that is more, that tell what a pass did to the objective
-_RISE = 1.01  # times the objective before: a pass that ends above it is undone
+# Steps are rough at first: a pass that ends so many times above the objective before is undone.
+_RISE = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +149,8 @@ class SequenceModel:
     ) -> SequenceModel:
         """Train on sentences, from the weights as they are.
 
-        A pass after which the objective, loss and penalty, is higher than before is undone, and
-        those that follow go half as far; a sample of the sentences stands for all.
+        A pass that raises the objective, loss and penalty, by a tenth is undone, and those that
+        follow go half as far; a sample of the sentences stands for all.
         ``on_pass(passes done, loss)`` is called after each pass; True ends the training there.
         """
         n_passes, rate = how.passes_and_rate(data, self.weights.shape[1])
