@@ -7,7 +7,9 @@ usage; 130 interrupted, with everything finished so far kept.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -57,9 +59,16 @@ def main(arguments: list[str] | None = None) -> int:
             warnings.showwarning = _warn
             app(arguments, prog_name="featloom")
     except KeyboardInterrupt:
+        _deaf_to_interruptions()
         _say("interrupted")
         sys.exit(130)
     return 0
+
+
+def _deaf_to_interruptions() -> None:
+    """One was heard, and the program is about to end; more of them would only tear its words."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _told_in_one_line(command: Callable | None) -> Callable:
@@ -70,6 +79,8 @@ def _told_in_one_line(command: Callable | None) -> Callable:
     """
     import typer
 
+    from featloom.cli.session import check_text
+    from featloom.data.pipes import kept_pipes
     from featloom.errors import InputError
 
     assert command is not None
@@ -77,15 +88,20 @@ def _told_in_one_line(command: Callable | None) -> Callable:
     @wraps(command)
     def guarded(*args, **options):
         try:
-            return command(*args, **options)
+            for value in options.values():
+                for one in value if isinstance(value, list) else [value]:
+                    check_text(str(one))
+            with kept_pipes():
+                return command(*args, **options)
         except InputError as error:
             _say(str(error))
             raise typer.Exit(1) from None
         except MemoryError as error:
             _say(f"not enough memory: {error}" if str(error) else "not enough memory")
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            _say("interrupted; everything finished so far is kept")
+        except KeyboardInterrupt as stop:
+            _deaf_to_interruptions()
+            _say("; ".join(dict.fromkeys(["interrupted", *getattr(stop, "__notes__", [])])))
             raise typer.Exit(130) from None
 
     return guarded

@@ -15,9 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -31,6 +29,7 @@ from featloom.data.readers.conllu import (
     sentence_lines,
 )
 from featloom.errors import InputError
+from featloom.runs import write_beside
 
 STANDARD_OUTPUT = "-"
 NO_RELATION = "_"
@@ -82,8 +81,12 @@ def write_heads(
             whole.writelines(texts)
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout)
+    elif Path(target).suffix in (".xz", ".gz"):
+        raise InputError(
+            f"{target}: trees are written as plain text; choose a name without .xz, .gz"
+        )
     else:
-        _write_beside(Path(target), texts)
+        write_beside(target, texts)
 
 
 def _sentence_texts(
@@ -159,24 +162,3 @@ def _checked_relations(given: Sequence[str] | None, size: int, what: str) -> Seq
 
 def _place(lines: Sequence[Line]) -> str:
     return f"from line {lines[0][0]} on"
-
-
-def _write_beside(path: Path, texts: Iterable[str]) -> None:
-    """Sentence by sentence under another name, then renamed: all of it or nothing."""
-    if path.suffix in (".xz", ".gz"):
-        raise InputError(f"{path}: trees are written as plain text; choose a name without .xz, .gz")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        stream: IO[str]
-        with open(part, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines(texts)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-    except BaseException as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot write {path}: {reason}") from error
-        raise
