@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import BufferedReader, FileIO
 from threading import Timer
 from typing import IO
 
@@ -68,7 +69,7 @@ def _written_to(name: str, stack: ExitStack) -> IO[bytes]:
     waiting.daemon = True
     waiting.start()
     try:
-        pipe = stack.enter_context(open(name, "rb"))
+        pipe = stack.enter_context(BufferedReader(FileIO(name)))
         pipe.peek(1)
         return pipe
     finally:

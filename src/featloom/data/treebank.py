@@ -81,12 +81,20 @@ def write_heads(
             whole.writelines(texts)
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout)
-    elif Path(target).suffix in (".xz", ".gz"):
+    else:
+        refuse_packed(target)
+        write_beside(target, texts)
+
+
+def refuse_packed(target: str | os.PathLike[str]) -> None:
+    """Refuse a name by which a file of trees would be taken for a compressed one.
+
+    >>> refuse_packed("parsed.conllu")
+    """
+    if Path(target).suffix in (".xz", ".gz"):
         raise InputError(
             f"{target}: trees are written as plain text; choose a name without .xz, .gz"
         )
-    else:
-        write_beside(target, texts)
 
 
 def _sentence_texts(
