@@ -229,31 +229,32 @@ class _FolderAsItWas:
 
     def __init__(self, folder: Path):
         from featloom.cli.session import REQUEST
-        from featloom.runs import MARK
+        from featloom.runs import RESULT
 
-        self.folder = folder
-        self.first = {}  # what is written before anything is found
-        for name in (MARK, REQUEST):
-            file = folder / name
-            self.first[name] = file.read_bytes() if file.is_file() else None
-        self.others = self._others()
-
-    def _others(self) -> dict[str, tuple[int, int]]:
-        """Size and time of all other files."""
-        from featloom.runs import LOCK
-
-        held = [one for one in os.scandir(self.folder) if one.name not in (*self.first, LOCK)]
-        return {one.name: (one.stat().st_size, one.stat().st_mtime_ns) for one in held}
+        self.folder, self.request, self.result = folder, folder / REQUEST, folder / RESULT
+        self.asked = self.request.read_bytes() if self.request.is_file() else None
+        self.found = _written(self.result)
+        self.names = set(os.listdir(folder))
 
     def restore(self) -> None:
-        """Put back what was written first, if nothing was written after it."""
-        from featloom.runs import write_beside
+        """Take back what was written before anything was found."""
+        from featloom.errors import InputError
+        from featloom.runs import LOCK, MARK, write_beside
+        from featloom.search.journal import read_journal
 
-        with suppress(OSError):
-            if self._others() != self.others:
+        with suppress(OSError, InputError):
+            if self.asked is not None:
+                if self.request.read_bytes() != self.asked and _written(self.result) == self.found:
+                    write_beside(self.request, self.asked)
                 return
-            for name, content in self.first.items():
-                if content is None:
-                    (self.folder / name).unlink(missing_ok=True)
-                elif (self.folder / name).read_bytes() != content:
-                    write_beside(self.folder / name, content)
+            new = set(os.listdir(self.folder)) - self.names - {LOCK}
+            for name in new - {MARK, self.request.name}:
+                if not name.endswith(".journal") or read_journal(self.folder / name)[0]:
+                    return  # it can go on from there
+            for name in new:
+                (self.folder / name).unlink()
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    """What tells whether a file is written again."""
+    return (file.stat().st_mtime_ns, file.stat().st_ino) if file.is_file() else None
