@@ -88,7 +88,7 @@ def _difference(before: dict[str, Any], command: str, options: Mapping[str, Any]
         if name in _ANEW or was == now or (name in _FILES and _same_file(begun_in, was, now)):
             continue
         if name in ("data", "experiment"):
-            return f"it is of {_shown(was)}, not of {_shown(now)}"
+            return f"it is of {was}, not of {now}"
         return f"--{name.replace('_', '-')} was {_shown(was)} and is {_shown(now)} now"
     return ""
 
