@@ -47,6 +47,7 @@ from disturbed import (
     workers_of,
 )
 
+WITHIN = "within a file"
 BAD = ("WRONG", "HUNG", "TRACEBACK", "LEFT")
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
@@ -72,8 +73,8 @@ def kill_points(command: Command, n: int, random: Random, folder: Path) -> None:
 def kill_in_the_last_second(command: Command, n: int, random: Random, folder: Path) -> None:
     """Kill runs so many times while they end, each time resumed to the end.
 
-    Every other kill is aimed by the clock, at the last second of what the last run took; the rest
-    at the time between the result and the end, the page.
+    By turns a kill is aimed by the clock, at the last second of what the last run took; at the
+    time between the result and the end, in which the page is made; and at a file half written.
     """
     run, done = folder / "run", 0
     seconds, page = command.seconds, 0.1  # that a run takes, and from its result to its end
@@ -81,21 +82,27 @@ def kill_in_the_last_second(command: Command, n: int, random: Random, folder: Pa
         anew(folder)
         begun = monotonic()
         process = start(command.arguments, folder)
-        if done % 2:
+        aim = ("clock", "page", "part")[done % 3]
+        if aim == "clock":
             wait(process, until=begun + seconds - random.uniform(0, 1))
         else:
             while process.poll() is None and not (run / "result.json").exists():
                 sleep(0.001)
             written = monotonic()
+        if aim == "page":
             wait(process, until=written + random.uniform(0, page))
+        while aim == "part" and process.poll() is None and stage_of(run) != WITHIN:
+            pass
         if process.poll() is not None:  # too late: now it is known how long it takes
             process.communicate()
             seconds = monotonic() - begun
-            page = page if done % 2 else max(0.02, min(page, monotonic() - written))
+            if aim == "page":
+                page = max(0.02, min(page, monotonic() - written))
             continue
         kill_all(process)
         process.communicate()
-        page = min(1.0, 1.05 * page)
+        if aim == "page":
+            page = min(3.0, 1.2 * page)
         done += 1
         command.ended(f"kill -9 {stage_of(run)}", to_the_end(command, folder))
 
@@ -110,7 +117,7 @@ def stage_of(run: Path) -> str:
     """How far a run had come that was killed in its last second."""
     names = {path.name for path in run.iterdir()} if run.exists() else set()
     if any(name.endswith(".part") for name in names):
-        return "within a file"
+        return WITHIN
     if "report.html" in names:
         return "after the page"
     return "before the page" if "result.json" in names else "before the result"
