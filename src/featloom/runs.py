@@ -408,7 +408,7 @@ def _remove_parts(folder: Path) -> None:
         return
     for path in folder.iterdir():
         if _PART.fullmatch(path.name) and path.is_file():
-            with suppress(OSError), open(path, "rb") as stream:
+            with suppress(OSError), open(path, "r+b") as stream:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
 

@@ -36,7 +36,9 @@ def demo(
 ) -> None:
     """Ask of letters and sounds which method helps, and write a report."""
     from featloom.cli.discover import discover
+    from featloom.cli.session import REQUEST
     from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
+    from featloom.errors import InputError
     from featloom.runs import progress
     from featloom.search import Budget
 
@@ -52,10 +54,15 @@ def demo(
             typer.echo(f"is this {letter} sounded {phoneme}, given the letters around it?")
             options_given = f"--target {target} --groups {WORD} --positive yes --budget {budget}"
             typer.echo(f"$ featloom discover {table} {options_given} --out {out}")
-        discover(
-            table, target=target, groups=WORD, positive="yes", budget=budget, out=out, seed=seed,
-            jobs=jobs, quiet=quiet, json=json,
-        )  # fmt: skip
+        try:
+            discover(
+                table, target=target, groups=WORD, positive="yes", budget=budget, out=out,
+                seed=seed, jobs=jobs, quiet=quiet, json=json,
+            )  # fmt: skip
+        except InputError:
+            if not (run.path / REQUEST).exists():  # refused, and so there is no run
+                table.unlink()
+            raise
 
 
 def written_once(run: Run, content: str) -> Path:
