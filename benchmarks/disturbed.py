@@ -48,6 +48,7 @@ class Command:
     arguments: list[str]
     workers: str = ""  # "processes", "dask" or none
     result: Any = None
+    names: set[str] = field(default_factory=set)  # of the files that it leaves
     seconds: float = 0.0
     outcomes: dict[str, Counter] = field(default_factory=dict)
 
@@ -112,7 +113,12 @@ def undisturbed(command: Command, folder: Path) -> None:
         if process.returncode:
             raise SystemExit(f"{command.name}: {errors}")
         command.seconds = monotonic() - begin
-    command.result = result_of(folder / "run")
+    command.result, command.names = result_of(folder / "run"), names_in(folder / "run")
+
+
+def names_in(run: Path) -> set[str]:
+    """The names of all files of a run."""
+    return {str(path.relative_to(run)) for path in run.rglob("*")}
 
 
 def anew(folder: Path) -> None:
@@ -132,7 +138,9 @@ def to_the_end(
         disturbed = disturb(process)
         how = end_of(process)
         if how == "done":
-            return compared(command.result, result_of(folder / "run"))
+            odd = sorted(names_in(folder / "run") ^ command.names)
+            left = f"LEFT or lacking: {', '.join(odd)}"
+            return left if odd else compared(command.result, result_of(folder / "run"))
         if how == "HUNG" or how.startswith("TRACEBACK") or not disturbed:
             return how
 

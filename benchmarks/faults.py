@@ -1,10 +1,12 @@
 """Runs that are disturbed: killed, interrupted, robbed of workers, of disk, of their journal.
 
     python benchmarks/faults.py --kills 200 --others 4 [--only "memory search"] [--seed 0]
+    python benchmarks/faults.py --kills 0 --others 0 --hangs 0 --last 200 --only "memory search"
 
 Each command is run undisturbed, and then disturbed at random instants and resumed until it ends.
-It must end with the same result (but for times), or refuse in one line; never with another
-result, never with a traceback, and it must not hang.  A full disk needs the right to mount one (a
+It must end with the same result (but for times) and the same files, or refuse in one line; never
+with another result, never with a traceback, and it must not hang.  ``--last`` kills in the last
+second, when result, model and page are written.  A full disk needs the right to mount one (a
 small one in memory), a clock that is set back the library of Debian's package faketime; without
 them these are left out, and that is said.  A worker that hangs is waited for two minutes.
 
@@ -25,6 +27,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from time import monotonic, sleep
 
 from disturbed import (
     SAME,
@@ -44,6 +47,7 @@ from disturbed import (
     workers_of,
 )
 
+WITHIN = "within a file"
 BAD = ("WRONG", "HUNG", "TRACEBACK", "LEFT")
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
@@ -64,6 +68,59 @@ def kill_points(command: Command, n: int, random: Random, folder: Path) -> None:
         done += kills.total()
         for how, times in kills.items():
             command.ended(how, ended, times)
+
+
+def kill_in_the_last_second(command: Command, n: int, random: Random, folder: Path) -> None:
+    """Kill runs so many times while they end, each time resumed to the end.
+
+    By turns a kill is aimed by the clock, at the last second of what the last run took; at the
+    time between the result and the end, in which the page is made; and at a file half written.
+    """
+    run, done = folder / "run", 0
+    seconds, page = command.seconds, 0.1  # that a run takes, and from its result to its end
+    while done < n:
+        anew(folder)
+        begun = monotonic()
+        process = start(command.arguments, folder)
+        aim = ("clock", "page", "part")[done % 3]
+        if aim == "clock":
+            wait(process, until=begun + seconds - random.uniform(0, 1))
+        else:
+            while process.poll() is None and not (run / "result.json").exists():
+                sleep(0.001)
+            written = monotonic()
+        if aim == "page":
+            wait(process, until=written + random.uniform(0, page))
+        while aim == "part" and process.poll() is None and stage_of(run) != WITHIN:
+            pass
+        if process.poll() is not None:  # too late: now it is known how long it takes
+            process.communicate()
+            seconds = monotonic() - begun
+            if aim == "page":
+                page = max(0.02, min(page, monotonic() - written))
+            continue
+        kill_all(process)
+        process.communicate()
+        if aim == "page":
+            page = min(3.0, 1.2 * page)
+        done += 1
+        command.ended(f"kill -9 {stage_of(run)}", to_the_end(command, folder))
+
+
+def wait(process: subprocess.Popen, until: float) -> None:
+    """Wait for an instant, or for the end of a process."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, until - monotonic()))
+
+
+def stage_of(run: Path) -> str:
+    """How far a run had come that was killed in its last second."""
+    names = {path.name for path in run.iterdir()} if run.exists() else set()
+    if any(name.endswith(".part") for name in names):
+        return WITHIN
+    if "report.html" in names:
+        return "after the page"
+    return "before the page" if "result.json" in names else "before the result"
 
 
 def told_to_stop(command: Command, random: Random, folder: Path) -> None:
@@ -276,18 +333,20 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--others", type=int, default=4, help="times of each other fault")
     parser.add_argument("--hangs", type=int, default=1, help="times that a worker hangs")
-    parser.add_argument("--only", default="", help="the command of this name")
+    parser.add_argument("--last", type=int, default=0, help="kills in the last second of a run")
+    parser.add_argument("--only", action="append", default=[], help="commands of these names")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     random, bad = Random(asked.seed), False
     with TemporaryDirectory(prefix="featloom-faults-") as name:
         folder = Path(name)
         can = able(folder)
-        chosen = [one for one in commands(folder) if asked.only in ("", one.name)]
+        chosen = [one for one in commands(folder) if one.name in asked.only or not asked.only]
         for command in chosen:
             undisturbed(command, folder)
             print(f"{command.name}: undisturbed {command.seconds:.1f} s", file=sys.stderr)
             kill_points(command, -(-asked.kills // len(chosen)), random, folder)
+            kill_in_the_last_second(command, -(-asked.last // len(chosen)), random, folder)
             for time in range(asked.others):
                 others(command, random, folder, can, first=time == 0)
             for _ in range(asked.hangs if command.workers else 0):

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featloom.errors import InputError, ReadError
-from featloom.runs import Run, Timing, progress, read_result, versions, write_beside
+from featloom.runs import LOCK, Run, Timing, held, progress, read_result, versions, write_beside
 
 RESULT = {
     "schema": 1,
@@ -211,6 +211,113 @@ def test_a_folder_that_may_not_be_written_to_is_one_sentence():
         folder.rmdir()
     assert str(not_made.value) == f"cannot make the folder {folder / 'run'}: permission denied"
     assert str(not_written.value) == (f"cannot write {folder / 'result.json'}: permission denied")
+
+
+@pytest.fixture
+def elsewhere():
+    """Start Python that prints a line when it is ready and ends with its input."""
+    started = []
+
+    def elsewhere(code: str) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield elsewhere
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+HOLDS = """
+from featloom.runs import held
+with held({0!r}):
+    print("ready", flush=True)
+    input()
+"""
+
+
+def test_a_folder_is_held_by_one_process_which_is_named(tmp_path, elsewhere):
+    folder = tmp_path / "new" / "run"
+    other = elsewhere(HOLDS.format(str(folder)))
+    with pytest.raises(InputError) as refused, held(folder):
+        pass
+    assert str(refused.value) == (
+        f"{folder} is in use by process {other.pid}; wait for its end, or name another folder"
+    )
+    assert os.listdir(folder) == [LOCK]
+    other.communicate("\n")
+    assert os.listdir(folder) == []
+    with held(folder), held(folder):  # a command that calls another one
+        assert (folder / LOCK).read_text() == f"{os.getpid()}\n"
+    assert os.listdir(folder) == []
+
+
+def test_the_lock_of_a_killed_process_is_taken_over(tmp_path, elsewhere):
+    other = elsewhere(HOLDS.format(str(tmp_path)))
+    other.kill()
+    other.wait()
+    assert (tmp_path / LOCK).read_text() == f"{other.pid}\n"
+    with held(tmp_path):
+        assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
+
+
+def test_many_processes_that_want_one_folder_never_hold_it_together(tmp_path):
+    """Each adds to a number that is read before and written after; none is lost."""
+    code = f"""
+        from pathlib import Path
+        from featloom.errors import InputError
+        from featloom.runs import held
+        number, done = Path({str(tmp_path)!r}, "number"), 0
+        while done < 50:
+            try:
+                with held({str(tmp_path / "run")!r}):
+                    number.write_text(str(int(number.read_text()) + 1))
+                    done += 1
+            except InputError as error:
+                assert "in use by" in str(error), error
+    """
+    (tmp_path / "number").write_text("0")
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[1] for process in started] == [b""] * 3
+    assert (tmp_path / "number").read_text() == "150"
+
+
+def test_a_lock_that_points_elsewhere_is_not_followed(tmp_path):
+    folder, thesis = tmp_path / "run", tmp_path / "thesis.tex"
+    thesis.write_text("years of work")
+    run = Run.create(folder)
+    (run.path / LOCK).symlink_to(thesis)
+    with pytest.raises(InputError, match=r"cannot write .*\.featloom-lock: "), held(folder):
+        pass
+    assert thesis.read_text() == "years of work"
+
+
+def test_what_was_half_written_goes_but_not_what_is_being_written(run, elsewhere):
+    other = elsewhere(
+        f"""
+        from featloom.runs import write_beside
+        def pieces():
+            yield "<!doctype html>"
+            print("ready", flush=True)
+            yield input()
+        write_beside({str(run.path / "report.html")!r}, pieces())
+        """
+    )
+    alive = f".report.html.{other.pid}.part"
+    for name in (".report.html.1.part", f".result.json.{os.getpid()}.part", ".a.journal.7.new"):
+        (run.path / name).write_text("half")
+    (run.path / "a.part").write_text("not ours")
+    with held(run.path):
+        names = {path.name for path in run.path.iterdir()}
+    assert names == {".featloom-run", LOCK, alive, "a.part"}
+    other.communicate("the rest")
+    assert (run.path / "report.html").read_text() == "<!doctype html>the rest"
 
 
 def test_versions_come_without_importing_the_packages():

@@ -3,7 +3,9 @@
 ``result.json`` says what was asked, of which data, by which versions, with which seed, how long
 it took and what came out; beside it lie the model, the journal of a search and ``report.html``.
 A file is written beside its place under another name and then renamed, so that a reader never
-meets half a file and a run that is killed keeps everything it had finished.
+meets half a file and a run that is killed keeps everything it had finished.  A command that works
+in a folder holds its lock, so that no second one mixes its files in; the system lets go of it when
+the process ends in whatever way.
 
 The clock that fills ``timing`` and the progress line that a person sees while waiting are here
 too, because every command needs both and there should be one of each.
@@ -12,6 +14,7 @@ too, because every command needs both and there should be one of each.
 from __future__ import annotations
 
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +30,18 @@ import msgspec
 from featloom.errors import InputError, ReadError
 from featloom.shown import terminal
 
+try:
+    import fcntl
+except ImportError:  # where there are no such locks, nobody is kept out of a folder
+    fcntl = None  # type: ignore[assignment]
+
 SCHEMA = 1
 RESULT = "result.json"
 REPORT = "report.html"
 MARK = ".featloom-run"
+LOCK = ".featloom-lock"
+# What a file or a journal is called until it is whole.
+_PART = re.compile(r"\..+\.\d+\.(part|new|new-journal)")
 PACKAGES = ("featloom", "numpy", "scipy", "scikit-learn", "numba", "polars")
 
 
@@ -64,20 +75,7 @@ class Run:
     @classmethod
     def create(cls, path: str | os.PathLike) -> Run:
         """Make the folder; one that is there already must be empty or a run."""
-        path = Path(path)
-        if path.is_dir():
-            try:
-                taken = any(path.iterdir()) and not _is_run(path)
-            except OSError as error:
-                raise InputError(f"cannot look into {path}: {_reason(error)}") from error
-            if taken:
-                raise InputError(f"{path} holds other files and no featloom run; name a new folder")
-        elif path.exists():
-            raise InputError(f"{path} is a file; a run needs a folder")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot make the folder {path}: {_reason(error)}") from error
+        path = make_folder(path)
         if not (path / MARK).exists():
             # Lets a run that stopped before its first result be recognised and resumed.
             write_beside(path / MARK, _marked([]))
@@ -87,9 +85,9 @@ class Run:
     def open(cls, path: str | os.PathLike) -> Run:
         """A run that is there; anything else is refused."""
         path = Path(path)
-        if not path.exists():
+        if not os.path.exists(path):
             raise InputError(f"no run at {path}")
-        if not path.is_dir() or not _is_run(path):
+        if not os.path.isdir(path) or not _is_run(path):
             raise InputError(f"{path} is not a featloom run")
         return cls(path)
 
@@ -115,6 +113,72 @@ class Run:
         """Write one more file of the run."""
         write_beside(self.path / name, content)
         return self.path / name
+
+
+def make_folder(path: str | os.PathLike) -> Path:
+    """A folder for a run: a new one, one that is empty, or one that holds a run already."""
+    path = Path(path)
+    if os.path.isdir(path):
+        try:
+            names = {one.name for one in path.iterdir()} - {LOCK}
+        except OSError as error:
+            raise InputError(f"cannot look into {path}: {_reason(error)}") from error
+        if names and not _is_run(path):
+            raise InputError(f"{path} holds other files and no featloom run; name a new folder")
+    elif os.path.exists(path):
+        raise InputError(f"{path} is a file; a run needs a folder")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {path}: {_reason(error)}") from error
+    return path
+
+
+_held: set[str] = set()  # folders whose lock this process has
+
+
+@contextmanager
+def held(folder: str | os.PathLike) -> Iterator[None]:
+    """Keep other commands out of the folder of a run for the time of a ``with`` block.
+
+    The folder is made if it is not there; what a process that was killed had half written is
+    removed.  The lock is one of the system on a file with the number of the process, which goes
+    with the block.  On file systems without such locks nobody is kept out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     with held(name):
+    ...         print(Path(name, LOCK).read_text() == f"{os.getpid()}\\n")
+    ...     print(os.listdir(name))
+    True
+    []
+    """
+    folder = make_folder(folder)
+    own = os.path.realpath(folder)
+    if own in _held:  # a command that calls another one
+        yield
+        return
+    path = folder / LOCK
+    try:
+        lock = _locked(path)
+    except BlockingIOError:
+        raise InputError(
+            f"{folder} is in use by {_holder(path)}; wait for its end, or name another folder"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {_reason(error)}") from error
+    _held.add(own)
+    try:
+        _write_number(lock, path)
+        _remove_parts(folder)
+        yield
+    finally:
+        _held.discard(own)
+        with suppress(OSError):
+            path.unlink()  # as long as it is locked: whoever has opened it sees that it is gone
+        os.close(lock)
 
 
 def read_result(path: str | os.PathLike) -> dict[str, Any]:
@@ -165,7 +229,9 @@ def write_beside(path: str | os.PathLike, content: str | bytes | Iterable[str]) 
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     pieces = [content] if isinstance(content, str | bytes) else content
     try:
-        with open(part, "wb") as stream:
+        # As long as it is written it is locked, by which it is told from one that was left behind.
+        with open(_locked(part, wait=True), "wb") as stream:
+            stream.truncate()
             for piece in pieces:
                 stream.write(piece.encode() if isinstance(piece, str) else piece)
             stream.flush()
@@ -288,6 +354,63 @@ def progress(
     ) as bar:
         task = bar.add_task(description, total=total, best="")
         yield ProgressLine(lambda **change: bar.update(task, **change))
+
+
+def _locked(path: Path, *, wait: bool = False) -> int:
+    """A file that is opened, or made, and locked; BlockingIOError where another process has it."""
+    how = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        file = os.open(path, how, 0o666)
+        try:
+            if _lock(file, wait) and not os.path.samestat(os.fstat(file), os.stat(path)):
+                raise FileNotFoundError
+            return file
+        except FileNotFoundError:
+            os.close(file)  # whoever had the lock has just taken the file away
+        except BaseException:
+            os.close(file)
+            raise
+
+
+def _lock(file: int, wait: bool) -> bool:
+    """Lock an open file; False where the file system has no locks."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _write_number(lock: int, path: Path) -> None:
+    """Write down which process has a lock."""
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _holder(lock: Path) -> str:
+    """The process that has a lock, in words."""
+    try:
+        return f"process {int(lock.read_bytes()[:20])}"
+    except (OSError, ValueError):  # it has just been taken, or let go
+        return "another process"
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove what was half written when its process ended; what is being written is locked."""
+    if fcntl is None:
+        return
+    for path in folder.iterdir():
+        if _PART.fullmatch(path.name) and path.is_file():
+            with suppress(OSError), open(path, "r+b") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
 
 
 def _marked(sums: list[str]) -> str:

@@ -71,7 +71,10 @@ def test_an_interruption_is_one_line_and_leaves_what_a_run_is_resumed_by(tmp_pat
     finally:
         process.kill()
     assert (process.returncode, stdout) == (130, "")
-    assert stderr == "featloom: interrupted; everything finished so far is kept\n"
+    assert stderr == (
+        "featloom: interrupted; everything finished so far is kept; "
+        f"'featloom resume {out}' goes on\n"
+    )
     assert sorted(path.name for path in out.iterdir()) == [".featloom-run", "request.json"]
 
 

@@ -258,7 +258,7 @@ def test_a_budget_too_small_for_anything_is_told(featloom, tickets):
 
 
 def test_scores_are_shown_while_they_come_on_a_terminal(run):
-    assert "Ctrl-C keeps what is finished" in run.terminal
+    assert "Ctrl-C ends it with what is finished" in run.terminal
     assert "left · Ctrl-C" in " ".join(run.terminal.split())
     assert "log-loss" in run.terminal
     assert "tree templates" in run.terminal

@@ -247,7 +247,10 @@ def test_an_interrupted_run_keeps_what_it_finished(featloom, tmp_path):
     if going.returncode == 0:
         pytest.skip("it ended before it could be interrupted")
     assert going.returncode == 130
-    assert said == "featloom: interrupted; everything finished so far is kept\n"
+    assert said == (
+        "featloom: interrupted; everything finished so far is kept; "
+        f"'featloom resume {run}' goes on\n"
+    )
     assert {"request.json", "templates.json", "model.featloom"} <= {p.name for p in run.iterdir()}
     assert DependencyParser.load(run / "model.featloom").predict([[("a", "a", "DET", "_", "_")]])
     answer = featloom("resume", run)

@@ -154,7 +154,10 @@ def test_an_interruption_keeps_what_was_found(tickets, tmp_path):
     assert stopped_when_it_grows(process, run / "search.journal", 20, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert err == "featloom: interrupted; everything finished so far is kept\n"
+    assert err == (
+        "featloom: interrupted; everything finished so far is kept; "
+        f"'featloom resume {run}' goes on\n"
+    )
     assert (run / "search.journal").exists()
     assert not (run / "result.json").exists()
     subprocess.run([*COMMAND, "resume", run, "--quiet"], check=True)
@@ -358,9 +361,9 @@ def test_a_journal_of_other_data_is_refused_and_kept(featloom, tickets, tmp_path
     asked = ("--target", "escalated", "--strategy", "grid", "--folds", "2", "--out", run, "--quiet")
     assert featloom("memory", tickets, *asked).code == 0
     journal = (run / "search.journal").read_bytes()
-    other = tmp_path / "other.csv"
-    other.write_text(tickets.read_text() + "login,free,mail,en,yes\n" * 5)
-    answer = featloom("memory", other, *asked)
+    with tickets.open("a") as stream:
+        stream.write("login,free,mail,en,yes\n" * 5)
+    answer = featloom("memory", tickets, *asked)
     assert answer.code == 1
     assert f"journal {run / 'search.journal'} was made from other data" in answer.err
     assert (run / "search.journal").read_bytes() == journal

@@ -104,7 +104,7 @@ def test_the_time_used_and_left_is_that_of_the_drawing():
 
 def test_before_the_first_trial_there_is_the_time_alone():
     (line,) = printed(Progress(budget="1m", verbose=False))
-    assert line == "comparing · 0 s used, 1 min left · Ctrl-C keeps what is finished"
+    assert line == "comparing · 0 s used, 1 min left · Ctrl-C ends it with what is finished"
     assert Progress(verbose=False).html() == "<p>comparing · 0 s</p>"
 
 

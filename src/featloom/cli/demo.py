@@ -16,6 +16,7 @@ from featloom.cli import options
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
+    from featloom.runs import Run
 
 TABLE = "letters.csv"
 WORD = "word"
@@ -35,24 +36,49 @@ def demo(
 ) -> None:
     """Ask of letters and sounds which method helps, and write a report."""
     from featloom.cli.discover import discover
+    from featloom.cli.session import REQUEST
     from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
+    from featloom.errors import InputError
     from featloom.runs import progress
+    from featloom.search import Budget
 
+    Budget.of_time(budget)  # a wrong one is refused before anything is written
     target = f"sounded_{phoneme}"
     with options.run_folder(out) as run:
         assert run is not None
         with progress("aligning letters and sounds", quiet=quiet):
             train, _, _ = letter_to_sound(seed=seed)
             question = letter_question(train, letter, phoneme)
-            table = run.write(TABLE, as_csv(question, target))
+            table = written_once(run, as_csv(question, target))
         if not quiet and not json:
             typer.echo(f"is this {letter} sounded {phoneme}, given the letters around it?")
             options_given = f"--target {target} --groups {WORD} --positive yes --budget {budget}"
             typer.echo(f"$ featloom discover {table} {options_given} --out {out}")
-        discover(
-            table, target=target, groups=WORD, positive="yes", budget=budget, out=out, seed=seed,
-            jobs=jobs, quiet=quiet, json=json,
-        )  # fmt: skip
+        try:
+            discover(
+                table, target=target, groups=WORD, positive="yes", budget=budget, out=out,
+                seed=seed, jobs=jobs, quiet=quiet, json=json,
+            )  # fmt: skip
+        except InputError:
+            if not (run.path / REQUEST).exists():  # refused, and so there is no run
+                table.unlink()
+            raise
+
+
+def written_once(run: Run, content: str) -> Path:
+    """The table in the folder of its run; in that of another run nothing is written."""
+    from featloom.cli.session import REQUEST, resume_command
+    from featloom.errors import InputError
+
+    table = run.path / TABLE
+    if table.is_file() and table.read_bytes() == content.encode():
+        return table
+    if (run.path / REQUEST).exists():
+        raise InputError(
+            f"{run.path} holds another run; name another folder by --out, or go on with that run "
+            f"by '{resume_command(run)}'"
+        )
+    return run.write(TABLE, content)
 
 
 def as_csv(question: NominalTable, target: str) -> str:

@@ -109,6 +109,7 @@ def answer(
         terminal().say(f"{source}: taken for {question.words}")
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
     shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
+    stopped = None
     with live_table(question, quiet or json, typed["budget"], since) as watch:
         try:
             with timing.stage("compare"):
@@ -119,9 +120,11 @@ def answer(
                     jobs=typed["jobs"], watch=watch, since=since,
                 )  # fmt: skip
         except Interrupted as stop:
-            finish(stop.discovery, run, timing, **shown)  # type: ignore[attr-defined]
-            raise
+            found, stopped = stop.discovery, stop  # type: ignore[attr-defined]
+    # Not before the table that grew is gone, which would take the last lines with it.
     finish(found, run, timing, **shown)
+    if stopped is not None:
+        raise stopped
 
 
 def load_any(

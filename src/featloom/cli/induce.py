@@ -67,7 +67,7 @@ def induce(
     """Select features, join them into conjunctions, and test whether they help a linear model."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
     from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import RESULT, Timing
+    from featloom.runs import Timing
 
     timing = Timing()
     inducer = ConjunctionInducer(
@@ -84,17 +84,13 @@ def induce(
         n_jobs=jobs,
     )
     with options.run_folder(out) as run, options.workers(dask):
-        # An earlier run that lies there keeps its request until the new data could be read.
-        earlier = run is not None and (run.path / RESULT).exists()
-        if run is not None and not earlier:
+        if run is not None:
             session.write_request(run, "induce", asked)
         with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
             with timing.stage("read"):
                 loaded = load_rows(
                     data, memory, hash, target=target, groups=groups, on_bad_row=on_bad_row
                 )
-            if run is not None and earlier:
-                session.write_request(run, "induce", asked)
             with timing.stage("fit"):
                 study = run_study(
                     loaded,

@@ -7,7 +7,9 @@ usage; 130 interrupted, with everything finished so far kept.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -29,6 +31,15 @@ ONE_THREAD_FOR_LINEAR_ALGEBRA = {
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; what a user can put right is said in one line."""
     os.environ.update(ONE_THREAD_FOR_LINEAR_ALGEBRA)  # before anything loads it
+    try:
+        _run(arguments)
+    except KeyboardInterrupt:
+        _say_interrupted()
+        sys.exit(130)
+    return 0
+
+
+def _run(arguments: list[str] | None) -> None:
     import warnings
 
     import typer
@@ -48,18 +59,22 @@ def main(arguments: list[str] | None = None) -> int:
     ) -> None:
         """Finds the features that make small, fast, readable models accurate on symbolic data."""
 
-    try:
-        for name in COMMANDS:
-            import_module(f"featloom.cli.{name}").register(app)
-        for command in app.registered_commands:
-            command.callback = _told_in_one_line(command.callback)
-        with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            app(arguments, prog_name="featloom")
-    except KeyboardInterrupt:
-        _say("interrupted")
-        sys.exit(130)
-    return 0
+    for name in COMMANDS:
+        import_module(f"featloom.cli.{name}").register(app)
+    for command in app.registered_commands:
+        command.callback = _told_in_one_line(command.callback)
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        app(arguments, prog_name="featloom")
+
+
+def _say_interrupted(*notes: str) -> None:
+    if threading.current_thread() is threading.main_thread():
+        # The program is about to end; a second time would only tear its words.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.stderr.isatty():
+        print("\r", end="", file=sys.stderr)  # over the ^C of the terminal
+    _say("; ".join(dict.fromkeys(["interrupted", *notes])))
 
 
 def _told_in_one_line(command: Callable | None) -> Callable:
@@ -70,6 +85,8 @@ def _told_in_one_line(command: Callable | None) -> Callable:
     """
     import typer
 
+    from featloom.cli.session import check_text
+    from featloom.data.pipes import kept_pipes
     from featloom.errors import InputError
 
     assert command is not None
@@ -77,15 +94,19 @@ def _told_in_one_line(command: Callable | None) -> Callable:
     @wraps(command)
     def guarded(*args, **options):
         try:
-            return command(*args, **options)
+            for value in options.values():
+                for one in value if isinstance(value, list) else [value]:
+                    check_text(str(one))
+            with kept_pipes():
+                return command(*args, **options)
         except InputError as error:
             _say(str(error))
             raise typer.Exit(1) from None
         except MemoryError as error:
             _say(f"not enough memory: {error}" if str(error) else "not enough memory")
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            _say("interrupted; everything finished so far is kept")
+        except KeyboardInterrupt as stop:
+            _say_interrupted(*getattr(stop, "__notes__", []))
             raise typer.Exit(130) from None
 
     return guarded

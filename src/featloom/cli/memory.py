@@ -78,7 +78,8 @@ def memory(
     """Search which features count, by which metric, and with which k and weights."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
     if timbl is not None:
-        asked["timbl"] = timbl.resolve()
+        asked["timbl"] = timbl = timbl.resolve()
+    options.folder_to_write(timbl)
     from featloom.methods.memory_search.export import export_timbl
     from featloom.methods.memory_search.study import study_memory
     from featloom.runs import Timing

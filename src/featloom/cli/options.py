@@ -154,37 +154,107 @@ def workers(dask: str | None) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def run_folder(out: Path | None) -> Iterator[Run | None]:
-    """The folder of the run; a command that fails before it has found anything leaves none.
-
-    The folder is made first, so that one that cannot be used is told before the work is done.
-    """
-    from featloom.cli.session import REQUEST
+def file_to_write(out: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work is done that it is for."""
     from featloom.errors import InputError
-    from featloom.runs import MARK, Run
 
     if out is None:
-        yield None
+        return
+    if os.path.isdir(out):
+        raise InputError(f"{out} is a folder; name a file")
+    if os.path.exists(out) and not os.path.isfile(out):
+        raise InputError(f"{out} is no file that could be replaced; without --out, standard output")
+    if not os.path.isdir(out.parent):
+        raise InputError(f"cannot write {out}: there is no folder {out.parent}")
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write {out}: no permission to write in {out.parent}")
+
+
+def folder_to_write(folder: Path | None) -> None:
+    """Refuse a folder that cannot be made or written in, before the work is done that it is for."""
+    from featloom.errors import InputError
+
+    if folder is None:
+        return
+    there = next(one for one in (folder, *folder.parents) if os.path.exists(one))
+    if not os.path.isdir(there):
+        raise InputError(f"cannot make the folder {folder}: {there} is a file")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot make the folder {folder}: no permission to write in {there}")
+
+
+@contextmanager
+def run_folder(out: Path | None) -> Iterator[Run | None]:
+    """The folder of the run, which no other command works in meanwhile.
+
+    The folder is made first, so that one that cannot be used is told before the work is done.  A
+    command that is refused leaves it as it was, and a new one not at all; after an interruption
+    the error says by a note how to go on.
+    """
+    from featloom.cli.session import REQUEST, resume_command
+    from featloom.errors import InputError
+    from featloom.runs import Run, held
+
+    if out is None:
+        try:
+            yield None
+        except KeyboardInterrupt as stop:
+            stop.add_note("nothing is kept without --out")
+            raise
         return
     new = [folder for folder in (out, *out.parents) if not os.path.exists(folder)]
-    was_run = os.path.exists(out / MARK)
     try:
-        yield Run.create(out)
-    except BaseException as error:
-        # After an interruption the request is kept: the run can be resumed by it.
-        idle = {MARK, REQUEST} if isinstance(error, InputError) else {MARK}
-        if not was_run:
-            _take_away(out, idle, new)
+        with held(out):
+            before = _FolderAsItWas(out)
+            try:
+                yield Run.create(out)
+            except BaseException as error:
+                # After an interruption the request is kept: the run can be resumed by it.
+                refused = isinstance(error, InputError | MemoryError)
+                if refused or not os.path.exists(out / REQUEST):
+                    before.restore()
+                elif isinstance(error, KeyboardInterrupt):
+                    go_on = resume_command(Run(out))
+                    error.add_note(f"everything finished so far is kept; '{go_on}' goes on")
+                raise
+    except BaseException:
+        with suppress(OSError):  # folders that hold something stay
+            for folder in new:
+                folder.rmdir()
         raise
 
 
-def _take_away(out: Path, idle: set[str], new: list[Path]) -> None:
-    """Remove a folder, and those made for it, if it holds no more than the idle files."""
-    with suppress(OSError):
-        held = {path.name for path in out.iterdir()}
-        if held <= idle:
-            for name in held:
-                (out / name).unlink()
-            for folder in new:
-                folder.rmdir()
+class _FolderAsItWas:
+    """What a folder holds before a command has worked in it."""
+
+    def __init__(self, folder: Path):
+        from featloom.cli.session import REQUEST
+        from featloom.runs import RESULT
+
+        self.folder, self.request, self.result = folder, folder / REQUEST, folder / RESULT
+        self.asked = self.request.read_bytes() if self.request.is_file() else None
+        self.found = _written(self.result)
+        self.names = set(os.listdir(folder))
+
+    def restore(self) -> None:
+        """Take back what was written before anything was found."""
+        from featloom.errors import InputError
+        from featloom.runs import LOCK, MARK, write_beside
+        from featloom.search.journal import read_journal
+
+        with suppress(OSError, InputError):
+            if self.asked is not None:
+                if self.request.read_bytes() != self.asked and _written(self.result) == self.found:
+                    write_beside(self.request, self.asked)
+                return
+            new = set(os.listdir(self.folder)) - self.names - {LOCK}
+            for name in new - {MARK, self.request.name}:
+                if not name.endswith(".journal") or read_journal(self.folder / name)[0]:
+                    return  # it can go on from there
+            for name in new:
+                (self.folder / name).unlink()
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    """What tells whether a file is written again."""
+    return (file.stat().st_mtime_ns, file.stat().st_ino) if file.is_file() else None

@@ -55,8 +55,11 @@ def parse(
     json: options.Json = False,
 ) -> None:
     """Predict heads and relations of tokens, on standard output or in a file."""
-    from featloom.data.treebank import write_heads
+    from featloom.data.treebank import refuse_packed, write_heads
 
+    if out not in (None, STANDARD_OUTPUT):
+        refuse_packed(out)
+        options.file_to_write(out)
     parser = load_parser(model).set_params(n_jobs=jobs)
     table = read_to_parse(data, parser, with_heads=score, on_bad_row=on_bad_row)
     trees = parser.predict_trees(table)

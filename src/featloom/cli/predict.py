@@ -52,6 +52,7 @@ def predict(
     from featloom.cli.rows_to_predict import read_blocks
     from featloom.runs import write_beside
 
+    options.file_to_write(out)
     predictor = load_predictor(model, jobs)
     answering = Answering(predictor, proba=proba, explain=explain or 0, keeps=json)
     pieces = answering.of(read_blocks(data, predictor, on_bad_row))

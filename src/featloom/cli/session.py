@@ -7,29 +7,108 @@ a run was stopped.  It holds plain JSON and only names options of commands; noth
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
 REQUEST = "request.json"
+# How long a run takes and what else it writes can be asked for anew; the rest makes another run.
+_ANEW = frozenset({"budget", "jobs", "dask", "timbl"})
+_FILES = ("data", "valid", "test")
+_LONGEST = 60  # characters of an option that are shown
 
 
 def write_request(run, command: str, options: Mapping[str, Any]) -> None:
-    """Write down what was asked, before anything is done."""
-    from featloom.runs import encode_result
+    """Write down what was asked, before anything is done; what makes another run is refused."""
+    from featloom.errors import InputError
+    from featloom.runs import RESULT, encode_result
 
     plain = {name: str(v) if isinstance(v, Path) else v for name, v in options.items()}
-    if (run.path / REQUEST).exists() and read_request(run) == (command, plain):
-        return  # a run that is resumed keeps the words it was begun with
+    if (run.path / REQUEST).exists():
+        before = _request(run)
+        if difference := _difference(before, command, plain):
+            raise InputError(
+                f"{run.path} holds another run: {difference}; name another folder by --out, or go "
+                f"on with that run by '{resume_command(run)}'"
+            )
+        if before["options"] == plain:
+            return  # a run that is resumed keeps the words it was begun with
+    elif (run.path / RESULT).exists():
+        raise InputError(
+            f"{run.path} holds a run without its {REQUEST}, which says what it is of; name another "
+            "folder by --out"
+        )
     # Files are named as they were typed, and a result is the same whether it was resumed or not.
-    request = {"command": command, "options": plain, "typed": _typed(), "folder": os.getcwd()}
+    folder = os.getcwd()
+    check_text(folder)
+    request = {"command": command, "options": plain, "typed": _typed(), "folder": folder}
     run.write(REQUEST, encode_result(request))
+
+
+def check_text(text: str) -> None:
+    """Refuse a name that no result could hold, before any work is done.
+
+    >>> check_text("m\N{LATIN SMALL LETTER U WITH DIAERESIS}ll.csv")
+    >>> check_text("m\\udcfcll.csv")  # a byte of another encoding
+    Traceback (most recent call last):
+    featloom.errors.InputError: m\\udcfcll.csv is not UTF-8, as what results name must be; rename it
+    """
+    from featloom.errors import InputError
+    from featloom.shown import visible
+
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        said = f"{visible(text)} is not UTF-8, as what results name must be; rename it"
+        raise InputError(said) from None
+
+
+def resume_command(run) -> str:
+    """What goes on with a run.
+
+    >>> from featloom.runs import Run
+    >>> resume_command(Run(Path("my runs/tickets")))
+    "featloom resume 'my runs/tickets'"
+    """
+    return shlex.join(["featloom", "resume", str(run.path)])
+
+
+def _difference(before: dict[str, Any], command: str, options: Mapping[str, Any]) -> str:
+    """What makes a command another one than the run was begun with, in words; "" if nothing."""
+    if before["command"] != command:
+        return f"it is of 'featloom {before['command']}', not of 'featloom {command}'"
+    begun_in = before.get("folder")
+    if not isinstance(begun_in, str) or not os.path.isdir(begun_in):
+        begun_in = os.getcwd()
+    for name, now in options.items():
+        # One that is younger than the run was not asked for by anybody.
+        was = before["options"].get(name, now)
+        if name in _ANEW or was == now or (name in _FILES and _same_file(begun_in, was, now)):
+            continue
+        if name in ("data", "experiment"):
+            return f"it is of {was}, not of {now}"
+        return f"--{name.replace('_', '-')} was {_shown(was)} and is {_shown(now)} now"
+    return ""
+
+
+def _same_file(begun_in: str, was: Any, now: Any) -> bool:
+    """Whether two names mean one file, the first of them as seen from another folder."""
+    if not isinstance(was, str) or not isinstance(now, str):
+        return False
+    return os.path.realpath(os.path.join(begun_in, was)) == os.path.realpath(now)
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == []:
+        return "not given"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _typed() -> str:
     """The command as it was typed."""
-    import shlex
     import sys
 
     return shlex.join(["featloom", *sys.argv[1:]])

@@ -77,6 +77,7 @@ def tag(
 
     if proba and nbest is not None:
         raise InputError("--proba and --nbest are two ways to show doubt; give one of them")
+    options.file_to_write(out)
     tagger, path = load_tagger(model)
     tagger.set_params(n_jobs=jobs)
     sentences = read_to_tag(data, tagger, path, columns, target)

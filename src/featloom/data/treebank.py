@@ -15,9 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -31,6 +29,7 @@ from featloom.data.readers.conllu import (
     sentence_lines,
 )
 from featloom.errors import InputError
+from featloom.runs import write_beside
 
 STANDARD_OUTPUT = "-"
 NO_RELATION = "_"
@@ -83,7 +82,19 @@ def write_heads(
             whole.seek(0)
             shutil.copyfileobj(whole, sys.stdout)
     else:
-        _write_beside(Path(target), texts)
+        refuse_packed(target)
+        write_beside(target, texts)
+
+
+def refuse_packed(target: str | os.PathLike[str]) -> None:
+    """Refuse a name by which a file of trees would be taken for a compressed one.
+
+    >>> refuse_packed("parsed.conllu")
+    """
+    if Path(target).suffix in (".xz", ".gz"):
+        raise InputError(
+            f"{target}: trees are written as plain text; choose a name without .xz, .gz"
+        )
 
 
 def _sentence_texts(
@@ -159,24 +170,3 @@ def _checked_relations(given: Sequence[str] | None, size: int, what: str) -> Seq
 
 def _place(lines: Sequence[Line]) -> str:
     return f"from line {lines[0][0]} on"
-
-
-def _write_beside(path: Path, texts: Iterable[str]) -> None:
-    """Sentence by sentence under another name, then renamed: all of it or nothing."""
-    if path.suffix in (".xz", ".gz"):
-        raise InputError(f"{path}: trees are written as plain text; choose a name without .xz, .gz")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        stream: IO[str]
-        with open(part, "w", encoding="utf-8", newline="") as stream:
-            stream.writelines(texts)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-    except BaseException as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot write {path}: {reason}") from error
-        raise

@@ -214,7 +214,7 @@ class Progress:
         from rich.text import Text
 
         heads, lines = self.cells()
-        below = Text(visible(f"{self.time_words()} · Ctrl-C keeps what is finished"))
+        below = Text(visible(f"{self.time_words()} · Ctrl-C ends it with what is finished"))
         if not lines:
             return below
         goes = dict(zip(HEADS.values(), (0, 0, 2, 3, 5, 4, 1), strict=True))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import IO, cast
 
+from featloom.data.pipes import is_pipe, open_pipe
 from featloom.errors import ReadError
 
 LONGEST_LINE = 16 * 2**20
@@ -90,7 +91,7 @@ def read_blocks(
 def open_bytes(name: str, stack: ExitStack) -> IO[bytes]:
     """The bytes of a file as they are on disk; ``stack`` closes it."""
     try:
-        return stack.enter_context(open(name, "rb"))
+        return open_pipe(name, stack) if is_pipe(name) else stack.enter_context(open(name, "rb"))
     except FileNotFoundError:
         message = "no such file"
     except IsADirectoryError:

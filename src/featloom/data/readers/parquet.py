@@ -11,6 +11,7 @@ import numpy as np
 
 from featloom.data.encoding import encode
 from featloom.data.frames import text_of
+from featloom.data.pipes import is_pipe
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.growing import warn_of_constant_columns
 from featloom.data.readers.labels import check_classes
@@ -175,6 +176,9 @@ class ParquetFile:
 
 def open_parquet(name: str) -> ParquetFile:
     """Look at a file, once and for all its rows; one that is damaged is refused."""
+    if is_pipe(name):
+        message = "a pipe, and a Parquet file is read from its end; write it into a file first"
+        raise ReadError(message, file=name)
     structure = check_structure(name)
     import polars as pl
 
