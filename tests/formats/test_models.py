@@ -277,7 +277,8 @@ def test_a_model_that_says_what_it_holds_is_read(scratch):
         (header(schema=0), None, "not a featloom model: there is no schema 0"),
         ("[]", None, "the model is damaged: its header is incomplete"),
         ("{", None, "the model is damaged"),
-        ("[" * 100_000, None, "the model is damaged"),
+        ("[" * 100_000, None, "the model is damaged: its header is incomplete"),
+        ('{"schema":1,"kind":' + "[" * 100_000, None, "the model is damaged: its header is incomplete"),
         (" " * (2**24 + 1), None, "the model is damaged: its header is too long"),
     ],
 )
