@@ -27,7 +27,7 @@ _LONGEST_LIST = 2**24
 # Of the head of an array; NumPy itself takes 10,000 letters of it.
 _LONGEST_HEAD = 2**14
 _BLOCK = 2**20
-_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_OTHERS = {zipfile.ZIP_BZIP2: "BZIP2", zipfile.ZIP_LZMA: "LZMA"}
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def open_archive(stream: IO[bytes], file: str) -> Iterator[zipfile.ZipFile]:
     ...     print(error)
     X.npz: 'a.npy' is compressed by BZIP2; members are stored or deflated
     """
-    with zipfile.ZipFile(_BoundedReads(stream)) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(_BoundedReads(stream)) as archive:
         members = sorted(archive.infolist(), key=lambda member: member.header_offset)
         if len({member.filename for member in members}) < len(members):
             raise ReadError("the archive is damaged: a member is there twice", file=file)
         for member in members:
-            if member.compress_type not in _COMPRESSIONS:
-                name = zipfile.compressor_names.get(member.compress_type, "a way of its own")
-                message = f"{member.filename!r:.60} is compressed by {name.upper()}"
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                by = _OTHERS.get(member.compress_type, f"method {member.compress_type}")
+                message = f"{member.filename!r:.60} is compressed by {by}"
                 raise ReadError(f"{message}; members are stored or deflated", file=file)
         starts = [*(member.header_offset for member in members), archive.start_dir]
         for member, (begin, end) in zip(members, pairwise(starts), strict=True):
@@ -129,7 +129,8 @@ def read_head(stream: IO[bytes], member: zipfile.ZipInfo) -> ArrayHead | None:
     n_bytes = dtype.itemsize * math.prod(shape)
     if head.tell() != length or min(shape, default=0) < 0:
         return None
-    if n_bytes + length != member.file_size:
+    # What is pickled can be of any length; it is for the caller to refuse it.
+    if n_bytes + length != member.file_size and not dtype.hasobject:
         return None
     return ArrayHead(dtype, shape, "F" if fortran else "C", n_bytes)
 

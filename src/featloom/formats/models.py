@@ -5,12 +5,13 @@ Featloom that wrote it, a description (any JSON), and for each array its type, s
 each array is a ``.npy`` file beside it, so other programs can read it too.  The archive's comment
 is a checksum of all bytes before it: one changed byte anywhere is noticed.
 
-Each kind of model has a :class:`Layout`: what its description holds, and its arrays with their types
-and shapes.  Loading believes nothing: the checksum comes first, then every size that the archive
-declares must be the one that the JSON declares and fit the layout, and what all of it takes in
-memory, with the names as Python keeps them and the tables that the learner makes, must be within a
-limit; only then memory is set aside.  Numbers must be finite.  Arrays of Python objects, which would
-need to be unpickled, are refused on both ways.  Checksums guard against damage, not against forgery.
+Each kind of model has a :class:`Layout`: what its description holds, and its arrays with their
+types and shapes.  Loading believes nothing: the checksum comes first, then every size that the
+archive declares must be the one that the JSON declares and fit the layout, and what all of it takes
+in memory, with the names as Python keeps them and the tables that the learner makes, must be within
+a limit; only then memory is set aside.  Numbers must be finite.  Arrays of Python objects, which
+would need to be unpickled, are refused on both ways.  Checksums guard against damage, not against
+forgery.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _LARGEST_HEADER = 2**24
 _OF_JSON = 64
 # What a name takes beside its letters: itself, its places in a list, a tuple and a dictionary.  Of
 # a letter's bytes it may have four, and there is a copy while they are cut apart.
-_OF_NAME, _OF_LETTER = 256, 5
+OF_NAME, _OF_LETTER = 256, 5
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _SEAL = b"featloom model "
 _DIGEST_BYTES = 32
@@ -110,7 +111,7 @@ def names(data: str, starts: str, *, optional: bool = False) -> dict[str, Number
     """
     return {
         data: Numbers("u1", f"letters of {data}", optional=optional, makes=_OF_LETTER),
-        starts: Numbers("i8", f"{data}+1", optional=optional, makes=_OF_NAME),
+        starts: Numbers("i8", f"{data}+1", optional=optional, makes=OF_NAME),
     }
 
 
@@ -143,16 +144,17 @@ class Room:
     ----------
     most_bytes : the limit.
     file : whose model it is.
+    what : what takes it, in words.
     """
 
-    def __init__(self, most_bytes: int, file: str):
-        self.most_bytes, self.file, self.taken = most_bytes, file, 0
+    def __init__(self, most_bytes: int, file: str, what: str = "the model takes"):
+        self.most_bytes, self.file, self.what, self.taken = most_bytes, file, what, 0
 
     def take(self, n_bytes: int) -> None:
         """Count memory that is about to be set aside; too much is refused."""
         self.taken += n_bytes
         if self.taken > self.most_bytes:
-            message = f"the model takes {self.taken:,} bytes; at most {self.most_bytes:,} are read"
+            message = f"{self.what} {self.taken:,} bytes; at most {self.most_bytes:,} are read"
             raise ReadError(message, file=self.file)
 
 
@@ -481,9 +483,7 @@ def _load(
     try:
         described = msgspec.json.decode(header.description, type=description)
     except msgspec.ValidationError as error:
-        told = " ".join(str(error).split())
-        message = f"the model is damaged: its parts do not fit: {told:.200}"
-        raise ReadError(message, file=file) from None
+        raise _unfit(" ".join(str(error).split())[:200], file) from None
     arrays = {
         name: _read_array(archive, members[f"{name}.npy"], name, facts, file)
         for name, facts in header.arrays.items()
@@ -491,35 +491,34 @@ def _load(
     if layout is not None:
         for name, array in arrays.items():
             if array.dtype.kind == "f" and not _is_finite(array):
-                message = f"the model is damaged: array {name!r:.60} holds a number that is not finite"
-                raise ReadError(message, file=file)
+                raise _unfit(f"array {name!r:.60} holds a number that is not finite", file)
     return Model(header.kind, described, arrays, header.featloom, room)
 
 
 def _check_arrays(layout: Layout, arrays: Mapping[str, ArrayFacts], room: Room, file: str) -> None:
     """Hold types and shapes against the layout, and count what loading makes of them."""
-
-    def fault(message: str) -> ReadError:
-        return ReadError(f"the model is damaged: its parts do not fit: {message}", file=file)
-
     for name, numbers in layout.arrays.items():
         if not numbers.optional and name not in arrays:
-            raise fault(f"no array {name!r}")
+            raise _unfit(f"no array {name!r}", file)
     lengths: dict[str, int] = {}
     for name, facts in arrays.items():
         declared = layout.declared(name)
         if declared is None:
-            raise fault(f"array {name!r:.60} is none of a model of kind {layout.kind!r}")
+            raise _unfit(f"array {name!r:.60} is none of a model of kind {layout.kind!r}", file)
         if facts.dtype[1:] not in declared.dtypes or facts.dtype[0] == ">":
-            raise fault(f"array {name!r:.60} is of type {np.dtype(facts.dtype)}")
+            raise _unfit(f"array {name!r:.60} is of type {np.dtype(facts.dtype)}", file)
         if len(facts.shape) != len(declared.sizes):
-            raise fault(f"array {name!r:.60} has {len(facts.shape)} dimensions")
+            raise _unfit(f"array {name!r:.60} has {len(facts.shape)} dimensions", file)
         for size, length in zip(declared.sizes, facts.shape, strict=True):
             of, _, more = size.partition("+")
             found = length - int(more or 0)
             if found < 0 or (of != "*" and lengths.setdefault(of, found) != found):
-                raise fault(f"array {name!r:.60} has a length of {length:,}")
+                raise _unfit(f"array {name!r:.60} has a length of {length:,}", file)
         room.take(declared.makes * math.prod(facts.shape))
+
+
+def _unfit(message: str, file: str) -> ReadError:
+    return ReadError(f"the model is damaged: its parts do not fit: {message}", file=file)
 
 
 def _is_finite(array: np.ndarray) -> bool:

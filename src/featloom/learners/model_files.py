@@ -130,9 +130,7 @@ def _restored(model: Model) -> MemoryClassifier:
     if not fits:
         raise InputError("codes and vocabularies differ")
     classifier._reader = TableReader()
-    classifier._reader.table = NominalTable(
-        columns, codes, vocabularies, target=description.target
-    )
+    classifier._reader.table = NominalTable(columns, codes, vocabularies, target=description.target)
     classifier.n_features_in_ = len(columns)
     if description.named:
         classifier.feature_names_in_ = np.array(columns, dtype=object)

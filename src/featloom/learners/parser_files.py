@@ -213,9 +213,7 @@ def _templates(names: Sequence[Sequence[str]]) -> list[Template]:
 
 def _reader(model: Model) -> EdgeReader:
     token_columns = tuple(model.description.token_columns)
-    vocabularies = cut_names(
-        model.strings("values", "value_starts"), model.description.n_values
-    )
+    vocabularies = cut_names(model.strings("values", "value_starts"), model.description.n_values)
     if len(vocabularies) != len(token_columns):
         raise InputError("there are more or fewer vocabularies than columns")
     columns = tuple(EdgeColumn.of(name) for name in model.description.edge_columns)

@@ -41,6 +41,7 @@ from featloom.formats.models import (
 )
 from featloom.learners.reasons import Reasons, strongest
 
+
 class _Description(msgspec.Struct):
     columns: list[str]
     n_values: list[int]

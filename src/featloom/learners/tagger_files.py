@@ -30,6 +30,7 @@ from featloom.formats.models import (
 )
 from featloom.learners.tagger import SequenceTagger
 
+
 class _Description(msgspec.Struct):
     parameters: dict[str, Any]
     plan: str
