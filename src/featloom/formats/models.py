@@ -138,17 +138,28 @@ class Layout:
 
 
 class Room:
-    """How much memory a model takes, which has a limit.
+    """How much memory a file takes when it is read, which has a limit.
 
     Parameters
     ----------
-    most_bytes : the limit.
-    file : whose model it is.
+    file : that is read.
     what : what takes it, in words.
+    most_bytes : the limit; None: 8 GiB.
+
+    Examples
+    --------
+    >>> room = Room("verbs.model", most_bytes=1000)
+    >>> room.take(800)
+    >>> try:
+    ...     room.take(800)
+    ... except ReadError as error:
+    ...     print(error)
+    verbs.model: the model takes 1,600 bytes; at most 1,000 are read
     """
 
-    def __init__(self, most_bytes: int, file: str, what: str = "the model takes"):
-        self.most_bytes, self.file, self.what, self.taken = most_bytes, file, what, 0
+    def __init__(self, file: str, what: str = "the model takes", most_bytes: int | None = None):
+        self.file, self.what, self.taken = file, what, 0
+        self.most_bytes = MOST_BYTES if most_bytes is None else most_bytes
 
     def take(self, n_bytes: int) -> None:
         """Count memory that is about to be set aside; too much is refused."""
@@ -175,7 +186,7 @@ class Model:
     description: Any
     arrays: dict[str, np.ndarray]
     version: str = ""
-    room: Room = field(default_factory=lambda: Room(MOST_BYTES, "the model"))
+    room: Room = field(default_factory=lambda: Room("the model"))
 
     def strings(self, data: str, starts: str) -> list[str]:
         """Strings of the model."""
@@ -265,7 +276,7 @@ def load_model(
     letters.model: a model of kind 'memory'; 'linear' is expected
     """
     file = os.fspath(path)
-    room = Room(MOST_BYTES if most_bytes is None else most_bytes, file)
+    room = Room(file, most_bytes=most_bytes)
     with _opened(file) as archive:
         header = _read_header(archive, room, file)
         expected = kind if layout is None else layout.kind
@@ -279,7 +290,7 @@ def kind_of_model(path: str | os.PathLike[str]) -> str:
     """The kind of the model in a file; its arrays are not read."""
     file = os.fspath(path)
     with _opened(file) as archive:
-        return _read_header(archive, Room(MOST_BYTES, file), file).kind
+        return _read_header(archive, Room(file), file).kind
 
 
 @contextmanager

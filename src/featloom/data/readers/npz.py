@@ -23,7 +23,7 @@ from featloom.data.readers.lines import open_bytes, read_lines
 from featloom.data.readers.svmlight import MOST_FEATURES, read_names
 from featloom.errors import InputError, ReadError
 from featloom.formats.archives import open_archive, read_array, read_head
-from featloom.formats.models import MOST_BYTES, OF_NAME, Room
+from featloom.formats.models import OF_NAME, Room
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -126,16 +126,16 @@ def read_matrix_folder(
 
 
 def load_arrays(
-    path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES
+    path: str | os.PathLike[str], *, most_bytes: int | None = None
 ) -> dict[str, np.ndarray]:
     """All arrays of an ``.npz`` archive.
 
-    Nothing in it is run.  An array that claims to be larger than its data is refused before memory
-    is set aside for it, and so are arrays that take more than ``most_bytes`` together: packed zeros
-    become a thousand times as many.
+    Nothing in it is run.  Its members are stored or deflated.  An array that claims to be larger
+    than its data is refused before memory is set aside for it, and so are arrays that take more
+    than ``most_bytes`` together, texts as Python keeps them; by default 8 GiB.
     """
     file = os.fspath(path)
-    room = Room(most_bytes, file, "the arrays take")
+    room = Room(file, "the arrays take", most_bytes)
     arrays: dict[str, np.ndarray] = {}
     with ExitStack() as stack:
         stream = open_bytes(file, stack)

@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from featloom.errors import InputError, ReadError
-from featloom.formats.models import MOST_BYTES, Room
+from featloom.formats.models import Room
 from featloom.methods.transfer.families import Families, ListedFamilies, family_of
 from featloom.runs import write_beside
 
@@ -107,10 +107,10 @@ def read_prior(
     kind: type[RelevancePrior], path: str | os.PathLike, families: Families
 ) -> RelevancePrior:
     """Read a prior and check that its counts agree with one another."""
-    room = Room(MOST_BYTES, os.fspath(path), "the prior takes")
+    room = Room(os.fspath(path), "the prior takes")
     try:
         with open(path, "rb") as stream:
-            text = stream.read(MOST_BYTES // _OF_TEXT + 1)
+            text = stream.read(room.most_bytes // _OF_TEXT + 1)
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror}", file=room.file) from None
     return prior_of(kind, text, room, families)
