@@ -18,6 +18,7 @@ Each kind of the last three is kept in a folder, with what the process said.  Li
 from __future__ import annotations
 
 import argparse
+import ctypes
 import faulthandler
 import json
 import subprocess
@@ -47,11 +48,12 @@ LIMIT = 2**28  # that a model may take
 # That a process takes anyway: blocks, stacks, memory that it has given back but still holds.
 BESIDE = 2**26
 GOOD = ("loaded", "refused")
-EVERY = 1000  # models of one process
+EVERY = 3000  # models of one process
 
 
 def outcome(target: Target, content: bytes, folder: Path) -> tuple[str, str]:
     """What becomes of a file, and where or by which words."""
+    ctypes.CDLL(None).malloc_trim(0)  # what was given back would hide what is taken
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory("VmRSS")
     with memory_bounded(LIMIT + BESIDE):

@@ -23,6 +23,10 @@ from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
 
+# What the numbers of atoms and the tree of conjunctions that finds features in rows take in memory:
+# bytes for each part of a feature, and for each part that the longest feature has.
+OF_PART, OF_PLACE = 100, 1024
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureList(Sequence[Feature]):

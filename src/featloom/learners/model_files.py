@@ -47,7 +47,7 @@ LAYOUT = Layout(
     _Description,
     {
         # As numbers of 32 bits, sorted, merged, counted and as a tree.
-        "codes": Numbers("u1 u2 u4 u8", "cases", "columns", makes=64),
+        "codes": Numbers("u1 u2 u4 u8", "cases", "columns", makes=32),
         "labels": Numbers("u1 u2 u4 u8", "cases", makes=100),
         **names("values", "value_starts"),
         **names("classes", "class_starts", optional=True),

@@ -26,7 +26,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
-from featloom.features.feature_list import FeatureList
+from featloom.features.feature_list import OF_PART, OF_PLACE, FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.formats.models import (
     Layout,
@@ -53,8 +53,7 @@ LAYOUT = Layout(
     "linear",
     _Description,
     {
-        # As numbers of 32 bits, and as the tree of conjunctions that finds them in rows.
-        "parts": Numbers("i1 i2 i4", "features", "places", makes=100),
+        "parts": Numbers("i1 i2 i4", "features", "places", makes=OF_PART),
         # Once more where they come the other way round.
         "weights": Numbers("f4 f8", "features", "classes", makes=8),
         "biases": Numbers("f4 f8", "classes", makes=8),
@@ -357,6 +356,7 @@ def _small(parts: np.ndarray) -> np.ndarray:
 def _restored(model: Model) -> PlanModel:
     description, arrays = model.description, model.arrays
     vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
+    model.room.take(OF_PLACE * arrays["parts"].shape[1])
     restored = PlanModel(
         FeatureList(tuple(description.columns), vocabularies, arrays["parts"].astype(np.int32)),
         np.ascontiguousarray(arrays["weights"]),

@@ -25,7 +25,7 @@ from scipy import sparse
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
-from featloom.features.feature_list import FeatureList
+from featloom.features.feature_list import OF_PART, OF_PLACE, FeatureList
 from featloom.formats.models import (
     Layout,
     Model,
@@ -53,8 +53,7 @@ LAYOUT = Layout(
     "tasks",
     _Description,
     {
-        # As numbers of 32 bits, and as the tree of conjunctions that finds them in rows.
-        "parts": Numbers("i4 i8", "features", "places", makes=100),
+        "parts": Numbers("i4 i8", "features", "places", makes=OF_PART),
         # Copies in which features that say nothing are left out.
         "weights": Numbers("f8", "cells", makes=64),
         "indices": Numbers("i4 i8", "cells"),
@@ -342,6 +341,7 @@ class TaskModels:
 def _restored(model: Model) -> TaskModels:
     description, arrays = model.description, model.arrays
     vocabularies = cut_names(model.strings("value_names", "value_starts"), description.n_values)
+    model.room.take(OF_PLACE * arrays["parts"].shape[1])
     parts = arrays["parts"].astype(np.int32)
     features = FeatureList(tuple(description.columns), vocabularies, parts)
     classes = model.strings("class_names", "class_starts")
