@@ -52,9 +52,7 @@ def forged_model(content: bytes, random: Random, _: tuple[bytes, ...]) -> bytes:
         model = load_model(path)
         description, arrays = model.description, dict(model.arrays)
         if what < 0.55 or not arrays:
-            text = damaged_json(json.dumps(description).encode(), random)
-            changed = json.loads(text)
-            description = changed if isinstance(changed, dict) else {"changed": changed}
+            description = _changed_description(description, random)
         elif what < 0.8:
             for _ in range(random.choice((1, 1, 2))):
                 name = random.choice(sorted(arrays))
@@ -143,6 +141,15 @@ def _as_file(content: bytes) -> Iterator[Path]:
         path = Path(folder) / "file"
         path.write_bytes(content)
         yield path
+
+
+def _changed_description(description: dict[str, Any], random: Random) -> dict[str, Any]:
+    """Some of its values changed; a plan is JSON in JSON."""
+    if "plan" in description and random.random() < 0.5:
+        plan = damaged_json(description["plan"].encode(), random)
+        return description | {"plan": plan.decode()}
+    changed = json.loads(damaged_json(json.dumps(description).encode(), random))
+    return changed if isinstance(changed, dict) else {"changed": changed}
 
 
 def _changed_array(array: np.ndarray, random: Random) -> np.ndarray:

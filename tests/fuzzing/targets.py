@@ -364,7 +364,8 @@ def _taggers(folder: Path) -> tuple[bytes, ...]:
     from featloom.features.template import Template
     from featloom.learners.tagger import SequenceTagger
 
-    derived = ({"make": "suffix", "of": "0", "length": 1},)
+    common = {"make": "frequent", "of": "0", "number": 1, "otherwise": "0.suffix1"}
+    derived = ({"make": "suffix", "of": "0", "length": 1}, common | {"values": ("the",)})
     plan = FeaturePlan(derived=derived, templates=(Template((("0.suffix1", 0), ("0", -1))),))
     lines = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B", "B1:%x[0,0]"]
     taggers = [

@@ -23,7 +23,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -371,6 +371,13 @@ def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
         return [content[begin:end].decode() for begin, end in pairwise(bounds)]
     except UnicodeDecodeError:
         raise InputError("these arrays hold strings that are not UTF-8") from None
+
+
+def check_written(parameters: Mapping[str, Any], never: Iterable[str]) -> None:
+    """Refuse parameters that files never hold, as they are of the machine or stand elsewhere."""
+    for name in never:
+        if name in parameters:
+            raise InputError(f"parameter {name!r} is never written")
 
 
 def cut_names(values: Sequence[str], lengths: Sequence[int]) -> tuple[tuple[str, ...], ...]:

@@ -20,6 +20,7 @@ from featloom.formats.models import (
     Layout,
     Model,
     Numbers,
+    check_written,
     cut_names,
     fitting_parts,
     load_model,
@@ -30,6 +31,7 @@ from featloom.formats.models import (
 from featloom.learners.inputs import TableReader
 from featloom.learners.memory import MemoryClassifier
 
+_NOT_WRITTEN = ("n_jobs",)  # of the machine, not of the model
 # What is kept for a column beside its cells: counts, their arrays, and what they are made of.
 _OF_COLUMN = 4096
 
@@ -79,7 +81,7 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
         "parameters": {
             name: _plain(value)
             for name, value in classifier.get_params(deep=False).items()
-            if name != "n_jobs"  # of the machine, not of the model
+            if name not in _NOT_WRITTEN
         },
         "columns": list(table.columns),
         "target": table.target,
@@ -108,6 +110,7 @@ def load_memory(path: str | os.PathLike[str]) -> MemoryClassifier:
 
 def _restored(model: Model) -> MemoryClassifier:
     description, arrays = model.description, model.arrays
+    check_written(description.parameters, _NOT_WRITTEN)
     parameters = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in description.parameters.items()

@@ -24,6 +24,7 @@ from featloom.formats.models import (
     Model,
     Numbers,
     Room,
+    check_written,
     cut_names,
     fitting_parts,
     load_model,
@@ -154,6 +155,7 @@ def _restored(model: Model) -> DependencyParser:
     description, arrays = model.description, model.arrays
     templates = _templates(description.templates)
     named = description.templates_from
+    check_written(description.parameters, _NOT_WRITTEN)
     parser = DependencyParser(
         **description.parameters,
         templates=templates if named is None else named,

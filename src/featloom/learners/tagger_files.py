@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from featloom.data.columns import column_maker
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.expansion import TemplateExpansion
@@ -21,6 +22,7 @@ from featloom.formats.models import (
     Layout,
     Model,
     Numbers,
+    check_written,
     cut_names,
     fitting_parts,
     load_model,
@@ -42,6 +44,7 @@ class _Description(msgspec.Struct):
     pair_parts: list[list[int]]
 
 
+_FARTHEST = 10**6  # tokens away
 # As numbers of 64 bits, and the table that finds them.
 _KEYS = Numbers("u1 u2 u4 u8", "*", optional=True, makes=24)
 LAYOUT = Layout(
@@ -128,6 +131,9 @@ def load_tagger(path: str | os.PathLike[str]) -> SequenceTagger:
 def _restored(model: Model) -> SequenceTagger:
     description, arrays = model.description, model.arrays
     plan = FeaturePlan.from_json(description.plan)
+    for spec in plan.derived:
+        column_maker(spec)  # refuses what is none
+    check_written(description.parameters, _NOT_WRITTEN)
     tagger = SequenceTagger(**description.parameters, plan=plan)
     tagger._check_parameters()
     classes = model.strings("classes", "class_starts")
@@ -136,6 +142,8 @@ def _restored(model: Model) -> SequenceTagger:
     tagger.columns_ = tuple(description.input_columns)
     tagger.classes_ = np.array(classes, dtype=object)
     tagger._plan, tagger._table = plan, _table(model, tuple(classes))
+    if any(abs(offset) >= _FARTHEST for one in plan.templates for _, offset in one.places):
+        raise InputError("a template looks beyond every sentence")
     of_label, of_pair = tagger._templates_by_kind()
     for_labels = _read_parts(arrays, "keys", description.parts)
     for_pairs = _read_parts(arrays, "pair_keys", description.pair_parts)
