@@ -23,9 +23,9 @@ from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
 
-# What the numbers of atoms and the tree of conjunctions that finds features in rows take in memory:
-# bytes for each part of a feature, and for each part that the longest feature has.
-OF_PART, OF_PLACE = 100, 1024
+MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
+# What the number of an atom and its place in the tree that finds features in rows take in memory.
+OF_PART = 100
 
 
 @dataclass(frozen=True, eq=False)

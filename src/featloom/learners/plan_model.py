@@ -26,7 +26,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
-from featloom.features.feature_list import OF_PART, OF_PLACE, FeatureList
+from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.formats.models import (
     Layout,
@@ -258,7 +258,7 @@ class PlanModel:
             and len(set(features.columns)) == len(features.columns)
             and all(len(set(values)) == len(values) for values in features.vocabularies)
             and parts.ndim == 2
-            and parts.shape[1] >= 1
+            and 1 <= parts.shape[1] <= MOST_PLACES
             and parts.min(initial=0) >= -1
             and parts.max(initial=-1) < features.n_atoms
             and bool((parts >= 0).any(axis=1).all())
@@ -356,7 +356,6 @@ def _small(parts: np.ndarray) -> np.ndarray:
 def _restored(model: Model) -> PlanModel:
     description, arrays = model.description, model.arrays
     vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
-    model.room.take(OF_PLACE * arrays["parts"].shape[1])
     restored = PlanModel(
         FeatureList(tuple(description.columns), vocabularies, arrays["parts"].astype(np.int32)),
         np.ascontiguousarray(arrays["weights"]),

@@ -25,7 +25,7 @@ from scipy import sparse
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
-from featloom.features.feature_list import OF_PART, OF_PLACE, FeatureList
+from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
 from featloom.formats.models import (
     Layout,
     Model,
@@ -318,6 +318,7 @@ class TaskModels:
             and len(set(features.columns)) == len(features.columns)
             and all(len(set(values)) == len(values) for values in features.vocabularies)
             and parts.ndim == 2
+            and 1 <= parts.shape[1] <= MOST_PLACES
             and parts.min(initial=0) >= -1
             and parts.max(initial=-1) < features.n_atoms
             and bool((parts >= 0).any(axis=1).all())
@@ -341,7 +342,6 @@ class TaskModels:
 def _restored(model: Model) -> TaskModels:
     description, arrays = model.description, model.arrays
     vocabularies = cut_names(model.strings("value_names", "value_starts"), description.n_values)
-    model.room.take(OF_PLACE * arrays["parts"].shape[1])
     parts = arrays["parts"].astype(np.int32)
     features = FeatureList(tuple(description.columns), vocabularies, parts)
     classes = model.strings("class_names", "class_starts")
