@@ -44,14 +44,14 @@ class Executions:
         self._n = 0
         for sound in target.seeds:  # unwatched: what they need may have to be compiled first
             target.crash(sound, keep)
-        _watch()
+        watch()
 
     def run(self, content: bytes) -> bool:
         """Feed one file; False when the time is over."""
-        _watch()
+        watch()
         with memory_bounded():
             error = self.target.crash(content, self.keep)
-        _watch()
+        watch()
         self._n += 1
         if error is not None and (place := place_of(error)) not in self._places:
             self._places.add(place)
@@ -69,13 +69,13 @@ class Executions:
 
 
 @contextmanager
-def memory_bounded() -> Iterator[None]:
+def memory_bounded(n_bytes: int = BYTES) -> Iterator[None]:
     """What happens inside may take so much more memory than there is now."""
-    before = _limit_memory()
+    before = _limit_memory(more=n_bytes)
     try:
         yield
     finally:
-        _limit_memory(before)
+        _limit_memory(limit=before)
 
 
 def place_of(error: BaseException) -> str:
@@ -97,13 +97,13 @@ def place_of_end(text: str) -> str:
     return f"more than {SECONDS} s at {Path(inside[0][0]).name}:{inside[0][1]}" if inside else ""
 
 
-def _watch() -> None:
+def watch() -> None:
     """End the process if this is not called again in time."""
     faulthandler.dump_traceback_later(SECONDS, exit=True)
 
 
-def _limit_memory(limit: int | None = None) -> int | None:
-    """Bound the memory of this process, by default to some more than it has now; the bound before.
+def _limit_memory(more: int = 0, limit: int | None = None) -> int | None:
+    """Bound the memory of this process to some more than it has now; gives the bound before.
 
     Only Linux says how much there is; elsewhere memory has no bound.
     """
@@ -113,7 +113,7 @@ def _limit_memory(limit: int | None = None) -> int | None:
         before, hard = resource.getrlimit(resource.RLIMIT_AS)
         if limit is None:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
-            limit = pages * resource.getpagesize() + BYTES
+            limit = pages * resource.getpagesize() + more
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
         return before
     return None

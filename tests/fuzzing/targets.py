@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
-from forgeries import forged_journal, forged_model
+from forgeries import forged_arrays, forged_journal, forged_model
 from mutations import damaged, damaged_json
 from scipy import sparse
 
@@ -31,6 +32,7 @@ NAMES = (
     "svmlight",
     "timbl",
     "sparse",
+    "sparse, forged",
     "parquet",
     "parquet in blocks",
     "any file",
@@ -55,6 +57,7 @@ NAMES = (
 )
 
 TREES = [[("He", "he", "PRON", "_", "_", 2, "nsubj"), ("ran", "run", "VERB", "_", "_", 0, "root")]]
+SENTENCES = [["the", "x"], ["a"]]
 
 
 @dataclass(frozen=True)
@@ -78,16 +81,22 @@ class Target:
 
     def crash(self, content: bytes, folder: Path) -> Exception | None:
         """What went wrong with a file, if anything did that should not."""
+        error = self.fault(content, folder)
+        if isinstance(error, InputError):
+            if "\n" not in str(error) and str(error):
+                return None
+            fault = AssertionError(f"a fault in more than one line: {error!r}")
+            return fault.with_traceback(error.__traceback__)
+        return error
+
+    def fault(self, content: bytes, folder: Path) -> Exception | None:
+        """What a file that is read and used is answered with; None: nothing is wrong with it."""
         path = folder / self.file
         path.write_bytes(content)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 self.read(path)
-            except InputError as error:
-                if "\n" in str(error) or not str(error):
-                    fault = AssertionError(f"a fault in more than one line: {error!r}")
-                    return fault.with_traceback(error.__traceback__)
             except Exception as error:
                 return error
         return None
@@ -146,6 +155,7 @@ def _readers() -> list[Target]:
         Target("svmlight", "t.svm", svmlight, read_svmlight),
         Target("timbl", "t.inst", timbl, read_timbl),
         Target("sparse", "t.npz", _sparse(), read_sparse),
+        Target("sparse, forged", "t.npz", _sparse(), _read_labelled, forged_arrays),
         Target("parquet", "t.parquet", _parquet(), partial(read_parquet, target="y")),
         Target("parquet in blocks", "t.parquet", _parquet(), _read_in_blocks),
         Target("any file", "t.txt", (*csv, *conll, *conllu, *svmlight, *timbl), read),
@@ -157,12 +167,23 @@ def _sparse() -> tuple[bytes, ...]:
     matrix = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 0]], dtype=np.int8))
     arrays = {
         "data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr,
-        "shape": matrix.shape, "format": b"csr", "y": np.array([0, 1]),
+        "shape": matrix.shape, "format": b"csr", "y": np.array([0, 1]), "ys": np.array(["K", "S"]),
+        "verb": np.array([0, 0]), "verbs": np.array(["ask"]),
     }  # fmt: skip
     np.savez(stream, **arrays)
     packed = io.BytesIO()
     sparse.save_npz(packed, matrix)
     return stream.getvalue(), packed.getvalue()
+
+
+def _read_labelled(path: Path) -> None:
+    from featloom.data.readers import read_sparse
+    from featloom.methods.transfer.archives import read_archive
+
+    if path.stat().st_size and b"verb.npy" in path.read_bytes():
+        read_archive(path, task="verb", target="y", groups=None)
+    else:
+        read_sparse(path, labels=[0, 1])
 
 
 def _parquet() -> tuple[bytes, ...]:
@@ -225,59 +246,173 @@ def _models() -> list[Target]:
     from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.parser import DependencyParser
+    from featloom.learners.parser_reasons import explain_heads
     from featloom.learners.plan_model import PlanModel
     from featloom.learners.tagger import SequenceTagger
+    from featloom.learners.tagger_reasons import explain_labels
     from featloom.methods.transfer import RelevancePrior
     from featloom.methods.transfer.task_models import TaskModels
 
-    with TemporaryDirectory() as folder:
-        memory, linear, tagger, parser, tasks, prior = _saved(Path(folder))
     columns = {"letter": ["c", "k"], "next": ["e", "o"], "verb": ["add", "give"]}
     table = NominalTable.from_columns(columns)
-    # What is loaded must also answer: a part that does not fit may be met only then.
-    kinds = {
-        "memory model": (memory, lambda path: MemoryClassifier.load(path).predict([["c", "x"]])),
-        "linear model": (linear, lambda path: PlanModel.load(path).predict(table)),
-        "tagger": (tagger, lambda path: SequenceTagger.load(path).predict([["the", "x"], ["a"]])),
-        "parser": (parser, lambda path: DependencyParser.load(path).predict_trees(TREES)),
-        "models of tasks": (tasks, lambda path: TaskModels.load(path).predict(table)),
-    }
+
+    # What is loaded must also answer, and say why: a part that does not fit may be met only then.
+    def remember(path: Path) -> None:
+        memory = MemoryClassifier.load(path)
+        memory.predict([["c", "x"]])
+        memory.explain([["c", "x"], ["k", "a"]])
+
+    def classify(path: Path) -> None:
+        model = PlanModel.load(path)
+        model.predict(table)
+        model.explain(table)
+
+    def tag(path: Path) -> None:
+        tagger = SequenceTagger.load(path)
+        tagger.predict(SENTENCES)
+        tagger.predict_nbest(SENTENCES, 2)
+        explain_labels(tagger, SENTENCES)
+
+    def parse(path: Path) -> None:
+        parser = DependencyParser.load(path)
+        parser.predict_trees(TREES)
+        explain_heads(parser, TREES)
+
+    def answer(path: Path) -> None:
+        models = TaskModels.load(path)
+        models.predict(table)
+        models.explain(table)
+        if models.prior is not None:
+            models.prior.family_rates()
+
+    def weigh(path: Path) -> None:
+        prior = RelevancePrior.load(path)
+        prior.probability(names=["dobj_a", "new_b"])
+        prior.family_rates()
+
+    with TemporaryDirectory() as folder:
+        seeds = {
+            "memory model": (_memories(Path(folder)), remember),
+            "linear model": (_linear_models(Path(folder)), classify),
+            "tagger": (_taggers(Path(folder)), tag),
+            "parser": (_parsers(Path(folder)), parse),
+            "models of tasks": (_task_models(Path(folder)), answer),
+        }
+        prior = _prior()
+        prior.save(Path(folder) / "prior")
+        texts = ((Path(folder) / "prior").read_bytes(),)
     found = []
-    for name, (content, answers) in kinds.items():
-        found.append(Target(name, "m.featloom", (content,), answers))
-        found.append(Target(f"{name}, forged", "m.featloom", (content,), answers, forged_model))
-    return [*found, Target("prior", "p.json", (prior,), RelevancePrior.load, _as_json)]
+    for name, (contents, use) in seeds.items():
+        found.append(Target(name, "m.featloom", contents, use))
+        found.append(Target(f"{name}, forged", "m.featloom", contents, use, forged_model))
+    return [*found, Target("prior", "p.json", texts, weigh, _as_json)]
 
 
-def _saved(folder: Path) -> tuple[bytes, ...]:
-    """A small model of each kind, as the program writes it."""
-    from featloom.data.trees import table_of_trees
-    from featloom.features.feature import Feature
-    from featloom.features.feature_list import FeatureList
+def _files(folder: Path, models: Iterable[Any]) -> tuple[bytes, ...]:
+    """The models as the program writes them."""
+    contents = []
+    for model in models:
+        model.save(folder / "model")
+        contents.append((folder / "model").read_bytes())
+    return tuple(contents)
+
+
+def _memories(folder: Path) -> tuple[bytes, ...]:
     from featloom.learners.memory import MemoryClassifier
-    from featloom.learners.parser import DependencyParser
-    from featloom.learners.plan_model import PlanModel
-    from featloom.learners.tagger import SequenceTagger
-    from featloom.methods.transfer import RelevancePrior
-    from featloom.methods.transfer.task_models import TaskModels
 
     rows, sounds = [["c", "a"], ["c", "e"], ["k", "a"]], ["K", "S", "K"]
-    MemoryClassifier(k=1).fit(rows, sounds).save(folder / "memory")
-    joined = [Feature.from_names(["letter=c", "next=e"]), Feature.from_names(["letter=k"])]
-    PlanModel.of(joined, ["letter", "next"], [[2.0, -1.0]], [0.5], ["K", "S"]).save(
-        folder / "linear"
-    )
-    tagger = SequenceTagger(templates=["U0:%x[0,0]", "B"], random_state=0)
-    tagger.fit([["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]).save(folder / "tagger")
-    DependencyParser(epochs=1).fit(table_of_trees(TREES * 3)).save(folder / "parser")
+    weighted = {"weights": [0.5, 0.25], "smoothing": 0.2, "vote": "inverse_distance"}
+    models = [
+        MemoryClassifier(k=1).fit(rows, sounds),
+        MemoryClassifier(k=2, metric="mvdm", compat="timbl").fit(rows, [1, 2, 1]),
+        MemoryClassifier(**weighted).fit(rows, np.array(sounds)),
+    ]
+    return _files(folder, models)
+
+
+def _linear_models(folder: Path) -> tuple[bytes, ...]:
+    """From weights, from an induction plan, and from a selection by description length."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    from featloom.data.table import NominalTable
+    from featloom.features.feature_list import FeatureList
+    from featloom.learners.plan_model import PlanModel, plan_model
+    from featloom.methods.induction import ConjunctionInducer
+
+    induced = make_pipeline(ConjunctionInducer(), LogisticRegression())
+    letters = {"letter": list("cckk") * 5, "next": list("aeae") * 5}
+    induced.fit(NominalTable.from_columns(letters), list("KSKK") * 5)
+    bare = FeatureList.of_matrix(["letter=c", "next=e"], np.array([[0, 1], [1, -1]]))
+    weights = np.array([[2.0, 1.0], [-1.0, 0.5], [0.0, 0.3]], dtype=np.float32)
+    models = [
+        PlanModel.of(_joined(), ["letter", "next"], [[2.0, -1.0]], [0.5], ["K", "S"]),
+        plan_model(induced),
+        PlanModel.of(bare, [], weights, [0.5, 0.0, -0.5], ["K", "S", "C"], probabilistic=False),
+    ]
+    return _files(folder, models)
+
+
+def _joined() -> list[Any]:
+    from featloom.features.feature import Feature
+
+    return [Feature.from_names(["letter=c", "next=e"]), Feature.from_names(["letter=k"])]
+
+
+def _taggers(folder: Path) -> tuple[bytes, ...]:
+    from featloom.features.plan import FeaturePlan
+    from featloom.features.template import Template
+    from featloom.learners.tagger import SequenceTagger
+
+    common = {"make": "frequent", "of": "0", "number": 1, "otherwise": "0.suffix1"}
+    derived = ({"make": "suffix", "of": "0", "length": 1}, common | {"values": ("the",)})
+    plan = FeaturePlan(derived=derived, templates=(Template((("0.suffix1", 0), ("0", -1))),))
+    lines = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B", "B1:%x[0,0]"]
+    taggers = [
+        SequenceTagger(templates=["U0:%x[0,0]", "B"], random_state=0),
+        SequenceTagger(templates=lines, candidates=0.9, passes=2),
+        SequenceTagger(templates=lines, model="memm", passes=2),
+        SequenceTagger(plan=plan, model="maxent", passes=2),
+    ]
+    sentences, labels = [["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]]
+    return _files(folder, [tagger.fit(sentences, labels) for tagger in taggers])
+
+
+def _parsers(folder: Path) -> tuple[bytes, ...]:
+    from featloom.data.trees import table_of_trees
+    from featloom.learners.parser import DependencyParser
+
+    trees = table_of_trees(TREES * 3)
+    grown = {"templates": "tree", "forest": {"n_trees": 2, "most": 5}}
+    derived = [{"make": "suffix", "of": "form", "length": 2}]
+    parsers = [
+        DependencyParser(epochs=1, bits=12),
+        DependencyParser(epochs=1, bits=10, prune=0, relations=False, derived=derived, **grown),
+        DependencyParser(epochs=1, bits=10, decoder="chu-liu-edmonds", single_root=False),
+    ]
+    return _files(folder, [parser.fit(trees) for parser in parsers])
+
+
+def _prior() -> Any:
+    from featloom.methods.transfer import RelevancePrior
+
     X = sparse.csr_matrix(np.array([[1, 0, 1], [0, 1, 1]] * 6))
     prior = RelevancePrior(feature_names=["dobj_a", "dobj_b", "tp_c"])
-    prior.fit({"add": (X, ["x", "y"] * 6), "give": (X, ["y", "x"] * 6)}).save(folder / "prior")
-    features = FeatureList.of(joined, ["letter", "next"])
+    return prior.fit({"add": (X, ["x", "y"] * 6), "give": (X, ["y", "x"] * 6)})
+
+
+def _task_models(folder: Path) -> tuple[bytes, ...]:
+    from featloom.features.feature_list import FeatureList
+    from featloom.methods.transfer.task_models import TaskModels
+
+    features = FeatureList.of(_joined(), ["letter", "next"])
     weights = {"add": ([[1.0, 0.0], [0.0, 2.0]], [0.5, 0.0], ["x", "y"])}
-    TaskModels.of(features, weights, "verb", "sense", prior).save(folder / "tasks")
-    names = ("memory", "linear", "tagger", "parser", "tasks", "prior")
-    return tuple((folder / name).read_bytes() for name in names)
+    biases = {"add": np.array([0.1, 0.2]), "give": np.array([0.3, 0.0])}
+    shared = TaskModels.shared(
+        features, [[1.0, 0.5], [0.0, 2.0]], ["x", "y"], biases, np.zeros(2), "verb", "sense"
+    )
+    models = [TaskModels.of(features, weights, "verb", "sense", _prior()), shared]
+    return _files(folder, models)
 
 
 def _comparison() -> bytes:

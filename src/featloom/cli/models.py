@@ -32,7 +32,7 @@ def open_model(
     made_by : the commands that make them, in words.
     """
     from featloom.errors import InputError, ReadError
-    from featloom.formats.models import load_model
+    from featloom.formats.models import kind_of_model
     from featloom.runs import Run
 
     path = model
@@ -49,7 +49,7 @@ def open_model(
             return load(path), path
         except ReadError as fault:
             faults[kind] = fault
-    found = load_model(path).kind  # a file that is no model at all ends here
+    found = kind_of_model(path)  # a file that is no model at all ends here
     if found in faults:
         raise faults[found]
     use = USED_BY.get(found)

@@ -235,6 +235,10 @@ class Frequent(ColumnMaker):
     otherwise: str | None = None
     values: tuple[str, ...] | None = None
 
+    def __post_init__(self):
+        if not all(isinstance(value, str) for value in self.values or ()):
+            raise InputError("the commonest values of a column must be text")
+
     @property
     def name(self) -> str:
         name = f"{self.of}.frequent{self.number}"

@@ -35,7 +35,7 @@ DISTANCES = ("1", "2", "3", "4", "5", "6-10", "11+")
 COUNTS = ("0", "1", "2", "3+")
 IS_HEAD = ("no", "head")
 N_SETS = 64  # values of a set column that are told apart; the rarer ones share the last
-_PLACE = re.compile(r"(head|mod)\.(.+?)(?:\[([+-]\d+)\])?")
+_PLACE = re.compile(r"(head|mod)\.(.+?)(?:\[([+-][0-9]{1,4})\])?")
 _BETWEEN = re.compile(r"between\.([^=]+)(?:=(.+))?")
 
 

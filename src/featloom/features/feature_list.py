@@ -23,6 +23,10 @@ from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
 
+MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
+# What the number of an atom and its place in the tree that finds features in rows take in memory.
+OF_PART = 100
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureList(Sequence[Feature]):

@@ -5,39 +5,49 @@ Featloom that wrote it, a description (any JSON), and for each array its type, s
 each array is a ``.npy`` file beside it, so other programs can read it too.  The archive's comment
 is a checksum of all bytes before it: one changed byte anywhere is noticed.
 
-Loading believes nothing: the checksum comes first, then every size that the archive declares must
-be the one that the JSON declares and their sum within a limit, and only then memory is set aside.
-Arrays of Python objects, which would need to be unpickled, are refused on both ways.  Checksums
-guard against damage, not against forgery.
+Each kind of model has a :class:`Layout`: what its description holds, and its arrays with their
+types and shapes.  Loading believes nothing: the checksum comes first, then every size that the
+archive declares must be the one that the JSON declares and fit the layout, and what all of it takes
+in memory, with the names as Python keeps them and the tables that the learner makes, must be within
+a limit; only then memory is set aside.  Numbers must be finite.  Arrays of Python objects, which
+would need to be unpickled, are refused on both ways.  Checksums guard against damage, not against
+forgery.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from hashlib import blake2b
 from importlib import metadata
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import IO, Any
 
 import msgspec
 import numpy as np
 
 from featloom.errors import InputError, ReadError
+from featloom.formats.archives import open_archive, read_array, read_head, read_member
 from featloom.runs import write_beside
 
 SCHEMA = 1
 MOST_BYTES = 2**33
 _HEADER = "model.json"
 _LARGEST_HEADER = 2**24
-_LONGEST_NPY_HEAD = 2**14
+# What Python makes of one byte of JSON at most: a list in a list takes 45 bytes for each.
+_OF_JSON = 64
+# What a name takes beside its letters: itself, its places in a list, a tuple and a dictionary.  Of
+# a letter's bytes it may have four, and there is a copy while they are cut apart.
+OF_NAME, _OF_LETTER = 256, 5
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _SEAL = b"featloom model "
 _DIGEST_BYTES = 32
@@ -58,14 +68,105 @@ class ArrayFacts(msgspec.Struct, forbid_unknown_fields=True):
     blake2b: str
 
 
-class Header(msgspec.Struct):
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+class Header(_Schema):
     """The content of ``model.json``."""
 
-    schema: int
     kind: str
     featloom: str
-    description: dict[str, Any]
+    description: msgspec.Raw
     arrays: dict[str, ArrayFacts]
+
+
+class Numbers:
+    """An array that a kind of model has.
+
+    Parameters
+    ----------
+    dtypes : the types that it may have, as NumPy spells them: "f4 f8".
+    sizes : a name for each dimension; arrays of one layout in which the same name stands have the
+        same length there.  "rows+1" is one longer than "rows"; "*" stands for any length.
+    optional : whether it may be missing.
+    makes : how many bytes loading and the first use make of each number, beside the array itself.
+
+    Examples
+    --------
+    >>> Numbers("f4 f8", "features", "classes").sizes
+    ('features', 'classes')
+    """
+
+    def __init__(self, dtypes: str, *sizes: str, optional: bool = False, makes: int = 0):
+        self.dtypes, self.sizes = dtypes.split(), sizes
+        self.optional, self.makes = optional, makes
+
+
+def names(data: str, starts: str, *, optional: bool = False) -> dict[str, Numbers]:
+    """The two arrays that :func:`pack_strings` gives; ``data`` also stands for how many there are.
+
+    >>> sorted(names("classes", "class_starts"))
+    ['class_starts', 'classes']
+    """
+    return {
+        data: Numbers("u1", f"letters of {data}", optional=optional, makes=_OF_LETTER),
+        starts: Numbers("i8", f"{data}+1", optional=optional, makes=OF_NAME),
+    }
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the files of a kind of model hold: the one place where this is declared.
+
+    Parameters
+    ----------
+    kind : of the model.
+    description : a msgspec structure that the description has.
+    arrays : by name; "keys_*" stands for any number of arrays whose names begin so.
+    """
+
+    kind: str
+    description: type[msgspec.Struct]
+    arrays: Mapping[str, Numbers]
+
+    def declared(self, name: str) -> Numbers | None:
+        """What an array of that name must be; None: there is none of that name."""
+        if name in self.arrays:
+            return self.arrays[name]
+        return next((one for key, one in self.arrays.items() if fnmatchcase(name, key)), None)
+
+
+class Room:
+    """How much memory a file takes when it is read, which has a limit.
+
+    Parameters
+    ----------
+    file : that is read.
+    what : what takes it, in words.
+    most_bytes : the limit; None: 8 GiB.
+
+    Examples
+    --------
+    >>> room = Room("verbs.model", most_bytes=1000)
+    >>> room.take(800)
+    >>> try:
+    ...     room.take(800)
+    ... except ReadError as error:
+    ...     print(error)
+    verbs.model: the model takes 1,600 bytes; at most 1,000 are read
+    """
+
+    def __init__(self, file: str, what: str = "the model takes", most_bytes: int | None = None):
+        self.file, self.what, self.taken = file, what, 0
+        self.most_bytes = MOST_BYTES if most_bytes is None else most_bytes
+
+    def take(self, n_bytes: int) -> None:
+        """Count memory that is about to be set aside; too much is refused."""
+        self.taken += n_bytes
+        if self.taken > self.most_bytes:
+            message = f"{self.what} {self.taken:,} bytes; at most {self.most_bytes:,} are read"
+            raise ReadError(message, file=self.file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +176,21 @@ class Model:
     Parameters
     ----------
     kind : what sort of model it is: "memory", "linear", …
-    description : settings and names, as JSON knows them.
+    description : settings and names, as JSON knows them; or what the layout says.
     arrays : the numbers, by name.
     version : of the Featloom that wrote it.
+    room : what it takes in memory so far.
     """
 
     kind: str
-    description: dict[str, Any]
+    description: Any
     arrays: dict[str, np.ndarray]
     version: str = ""
+    room: Room = field(default_factory=lambda: Room("the model"))
+
+    def strings(self, data: str, starts: str) -> list[str]:
+        """Strings of the model."""
+        return unpack_strings(self.arrays[data], self.arrays[starts])
 
 
 def save_model(
@@ -140,15 +247,20 @@ def save_model(
 
 
 def load_model(
-    path: str | os.PathLike[str], *, kind: str | None = None, most_bytes: int = MOST_BYTES
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    layout: Layout | None = None,
+    most_bytes: int | None = None,
 ) -> Model:
     """Read and check a model file.
 
     Parameters
     ----------
     path : file to read.
-    kind : what sort of model it must be; None: any.
-    most_bytes : a model whose arrays take more memory is refused.
+    kind : what sort of model it must be; None: any, or that of the layout.
+    layout : what it must hold; None: any arrays.
+    most_bytes : a model that takes more memory is refused; None: 8 GiB.
 
     Examples
     --------
@@ -164,11 +276,31 @@ def load_model(
     letters.model: a model of kind 'memory'; 'linear' is expected
     """
     file = os.fspath(path)
+    room = Room(file, most_bytes=most_bytes)
+    with _opened(file) as archive:
+        header = _read_header(archive, room, file)
+        expected = kind if layout is None else layout.kind
+        if expected is not None and header.kind != expected:
+            message = f"a model of kind {header.kind!r:.60}; {expected!r} is expected"
+            raise ReadError(message, file=file)
+        return _load(archive, header, layout, room, file)
+
+
+def kind_of_model(path: str | os.PathLike[str]) -> str:
+    """The kind of the model in a file; its arrays are not read."""
+    file = os.fspath(path)
+    with _opened(file) as archive:
+        return _read_header(archive, Room(file), file).kind
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[zipfile.ZipFile]:
+    """The archive of a model whose checksum is right; whatever else is wrong is told in a line."""
     try:
         with open(file, "rb") as stream:
             _check_seal(stream, file)
-            with zipfile.ZipFile(stream) as archive:
-                return _load(archive, file, kind, most_bytes)
+            with open_archive(stream, file) as archive:
+                yield archive
     except ReadError:
         raise
     except FileNotFoundError:
@@ -190,6 +322,8 @@ def fitting_parts(path: str | os.PathLike[str]) -> Iterator[None]:
     file = os.fspath(path)
     try:
         yield
+    except ReadError:
+        raise
     except MemoryError:
         raise ReadError("cannot be read: there is not enough memory", file=file) from None
     except (
@@ -237,6 +371,24 @@ def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
         return [content[begin:end].decode() for begin, end in pairwise(bounds)]
     except UnicodeDecodeError:
         raise InputError("these arrays hold strings that are not UTF-8") from None
+
+
+def check_written(parameters: Mapping[str, Any], never: Iterable[str]) -> None:
+    """Refuse parameters that files never hold, as they are of the machine or stand elsewhere."""
+    for name in never:
+        if name in parameters:
+            raise InputError(f"parameter {name!r} is never written")
+
+
+def cut_names(values: Sequence[str], lengths: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    """Names that were packed one list after the other, as those lists.
+
+    >>> cut_names(["c", "k", "a"], [2, 0, 1])
+    (('c', 'k'), (), ('a',))
+    """
+    if sum(lengths) != len(values) or min(lengths, default=0) < 0:
+        raise InputError("there are more or fewer values than the columns have")
+    return tuple(tuple(values[a:b]) for a, b in pairwise(accumulate(lengths, initial=0)))
 
 
 def _storable(name: str, array: np.ndarray) -> np.ndarray:
@@ -333,39 +485,80 @@ def _check_seal(stream: IO[bytes], file: str) -> None:
         raise ReadError("the model is damaged: its checksum differs", file=file)
 
 
-def _load(archive: zipfile.ZipFile, file: str, kind: str | None, most_bytes: int) -> Model:
+def _load(
+    archive: zipfile.ZipFile, header: Header, layout: Layout | None, room: Room, file: str
+) -> Model:
     members = {member.filename: member for member in archive.infolist()}
-    if _HEADER not in members:
-        raise ReadError("not a featloom model", file=file)
-    header = _read_header(archive, members.pop(_HEADER), file)
-    if kind is not None and header.kind != kind:
-        message = f"a model of kind {header.kind!r:.60}; {kind!r} is expected"
-        raise ReadError(message, file=file)
+    del members[_HEADER]
     if set(members) != {f"{name}.npy" for name in header.arrays}:
         raise ReadError("the model is damaged: its arrays are not those it lists", file=file)
-    if len(archive.infolist()) != len(members) + 1:
-        raise ReadError("the model is damaged: an array is there twice", file=file)
-    sizes = {name: _declared_size(name, facts, file) for name, facts in header.arrays.items()}
-    if sum(sizes.values()) > most_bytes:
-        message = f"the model takes {sum(sizes.values()):,} bytes; at most {most_bytes:,} are read"
-        raise ReadError(message, file=file)
+    for name, facts in header.arrays.items():
+        room.take(_declared_size(name, facts, file))
+    description: Any = dict[str, Any]
+    if layout is not None:
+        _check_arrays(layout, header.arrays, room, file)
+        description = layout.description
+    try:
+        described = msgspec.json.decode(header.description, type=description)
+    except msgspec.ValidationError as error:
+        raise _unfit(" ".join(str(error).split())[:200], file) from None
     arrays = {
-        name: _read_array(archive, members[f"{name}.npy"], name, facts, sizes[name], file)
+        name: _read_array(archive, members[f"{name}.npy"], name, facts, file)
         for name, facts in header.arrays.items()
     }
-    return Model(header.kind, header.description, arrays, header.featloom)
+    if layout is not None:
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and not _is_finite(array):
+                raise _unfit(f"array {name!r:.60} holds a number that is not finite", file)
+    return Model(header.kind, described, arrays, header.featloom, room)
 
 
-def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str) -> Header:
+def _check_arrays(layout: Layout, arrays: Mapping[str, ArrayFacts], room: Room, file: str) -> None:
+    """Hold types and shapes against the layout, and count what loading makes of them."""
+    for name, numbers in layout.arrays.items():
+        if not numbers.optional and name not in arrays:
+            raise _unfit(f"no array {name!r}", file)
+    lengths: dict[str, int] = {}
+    for name, facts in arrays.items():
+        declared = layout.declared(name)
+        if declared is None:
+            raise _unfit(f"array {name!r:.60} is none of a model of kind {layout.kind!r}", file)
+        if facts.dtype[1:] not in declared.dtypes or facts.dtype[0] == ">":
+            raise _unfit(f"array {name!r:.60} is of type {np.dtype(facts.dtype)}", file)
+        if len(facts.shape) != len(declared.sizes):
+            raise _unfit(f"array {name!r:.60} has {len(facts.shape)} dimensions", file)
+        for size, length in zip(declared.sizes, facts.shape, strict=True):
+            of, _, more = size.partition("+")
+            found = length - int(more or 0)
+            if found < 0 or (of != "*" and lengths.setdefault(of, found) != found):
+                raise _unfit(f"array {name!r:.60} has a length of {length:,}", file)
+        room.take(declared.makes * math.prod(facts.shape))
+
+
+def _unfit(message: str, file: str) -> ReadError:
+    return ReadError(f"the model is damaged: its parts do not fit: {message}", file=file)
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    """Whether all numbers are; some at a time, as the answers take memory too."""
+    flat = array.reshape(-1, order="A")
+    return all(np.isfinite(flat[at : at + _BLOCK]).all() for at in range(0, len(flat), _BLOCK))
+
+
+def _read_header(archive: zipfile.ZipFile, room: Room, file: str) -> Header:
+    if _HEADER not in archive.namelist():
+        raise ReadError("not a featloom model", file=file)
+    member = archive.getinfo(_HEADER)
     if member.file_size > _LARGEST_HEADER:
         raise ReadError("the model is damaged: its header is too long", file=file)
-    content = msgspec.json.decode(archive.read(member))  # NaN and half letters are no JSON to it
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if isinstance(schema, int) and schema > SCHEMA:
-        message = f"schema {schema} is of a newer featloom; this one reads up to {SCHEMA}"
-        raise ReadError(message, file=file)
+    room.take(_OF_JSON * member.file_size)
+    content = read_member(archive, member)
     try:
-        header = msgspec.convert(content, Header)
+        schema = msgspec.json.decode(content, type=_Schema).schema
+        if schema > SCHEMA:
+            message = f"schema {schema} is of a newer featloom; this one reads up to {SCHEMA}"
+            raise ReadError(message, file=file)
+        header = msgspec.json.decode(content, type=Header)
     except msgspec.ValidationError:
         raise ReadError("the model is damaged: its header is incomplete", file=file) from None
     if header.schema < 1:
@@ -381,46 +574,22 @@ def _declared_size(name: str, facts: ArrayFacts, file: str) -> int:
         raise ReadError(message, file=file)
     if not _is_plain(dtype) or facts.order not in ("C", "F") or min(facts.shape, default=0) < 0:
         raise ReadError(f"array {name!r:.60} is of no type that model files hold", file=file)
-    size = dtype.itemsize
-    for length in facts.shape:
-        size *= length
-    return size
+    return dtype.itemsize * math.prod(facts.shape)
 
 
 def _read_array(
-    archive: zipfile.ZipFile,
-    member: zipfile.ZipInfo,
-    name: str,
-    facts: ArrayFacts,
-    size: int,
-    file: str,
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, facts: ArrayFacts, file: str
 ) -> np.ndarray:
     damaged = ReadError(f"array {name!r:.60} is damaged", file=file)
-    if not size < member.file_size <= size + _LONGEST_NPY_HEAD:
-        raise damaged
     with archive.open(member) as stream:
-        if np.lib.format.read_magic(stream) != (1, 0):
+        head = read_head(stream, member)
+        told = (np.dtype(facts.dtype), tuple(facts.shape), facts.order)
+        if head is None or (head.dtype, head.shape, head.order) != told:
             raise damaged
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-        if (
-            dtype != np.dtype(facts.dtype)
-            or shape != tuple(facts.shape)
-            or fortran != (facts.order == "F")
-            or stream.tell() != member.file_size - size
-        ):
-            raise damaged
-        flat = np.empty(size, dtype=np.uint8)
-        filled = 0
-        while filled < size:
-            block = stream.read(min(_BLOCK, size - filled))
-            if not block:
-                raise damaged
-            flat[filled : filled + len(block)] = np.frombuffer(block, dtype=np.uint8)
-            filled += len(block)
-        # Only at its end does the archive compare its own checksum.
-        if stream.read(1) or _digest(flat) != facts.blake2b:
-            raise damaged
-    return flat.view(dtype).reshape(shape, order="F" if fortran else "C")
+        array = read_array(stream, head)
+    if array is None or _digest(_flat(array)) != facts.blake2b:
+        raise damaged
+    return array
 
 
 def _version() -> str:

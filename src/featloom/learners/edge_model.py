@@ -7,6 +7,7 @@ once for an edge; :class:`EdgeModel` trains and parses.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -88,30 +89,30 @@ class EdgeTemplates:
             if for_relations or parts["head"] or parts["pair"] or parts["set"]:
                 split.append((template, {k: tuple(sorted(v)) for k, v in parts.items()}))
         n_sets = len(number_of["set"])
-        pairs = _distinct([parts["pair"] for _, parts in split])
-        split.sort(key=lambda entry: (entry[1]["set"], pairs.index(entry[1]["pair"])))
+        pairs = _numbered([parts["pair"] for _, parts in split])
+        split.sort(key=lambda entry: (entry[1]["set"], pairs[entry[1]["pair"]]))
         self.templates = tuple(template for template, _ in split)
         self.bits = bits
-        heads = _distinct([parts["head"] for _, parts in split])
-        mods = _distinct([parts["mod"] for _, parts in split])
-        self._parts = {"head": _ragged(heads), "mod": _ragged(mods)}
+        heads = _numbered([parts["head"] for _, parts in split])
+        mods = _numbered([parts["mod"] for _, parts in split])
+        self._parts = {"head": _ragged(list(heads)), "mod": _ragged(list(mods))}
         groups, pair_of, blocks = [0], [], [0]
         for block in ((), *((j,) for j in range(n_sets))):
-            inside = [parts["pair"] for _, parts in split if parts["set"] == block]
-            for pair in dict.fromkeys(inside):
-                groups.append(groups[-1] + inside.count(pair))
-                pair_of.append(pairs.index(pair))
+            inside = Counter(parts["pair"] for _, parts in split if parts["set"] == block)
+            for pair, n_inside in inside.items():
+                groups.append(groups[-1] + n_inside)
+                pair_of.append(pairs[pair])
             blocks.append(len(pair_of))
         numbers = np.array([_name_hash(t) for t in self.templates], dtype=np.uint64)
         self.layout = Layout(
-            head_part=np.array([heads.index(p["head"]) for _, p in split], dtype=np.int32),
-            mod_part=np.array([mods.index(p["mod"]) for _, p in split], dtype=np.int32),
+            head_part=np.array([heads[p["head"]] for _, p in split], dtype=np.int32),
+            mod_part=np.array([mods[p["mod"]] for _, p in split], dtype=np.int32),
             number=numbers,
-            pair_part=np.array([pairs.index(p["pair"]) for _, p in split], dtype=np.int32),
+            pair_part=np.array([pairs[p["pair"]] for _, p in split], dtype=np.int32),
             groups=np.array(groups, dtype=np.int32),
             pair_of=np.array(pair_of, dtype=np.int32),
             blocks=np.array(blocks, dtype=np.int32),
-            pair_hashes=_pair_hashes(pairs, len(number_of["count"])),
+            pair_hashes=_pair_hashes(list(pairs), len(number_of["count"])),
             tag_hashes=hash_parts(
                 np.arange(N_SETS, dtype=np.int32)[:, None], *_ragged([(0,)]), seed=5
             )[:, 0].copy(),
@@ -315,8 +316,9 @@ def with_gold(sentences: EdgeSentences, candidates: Candidates) -> Candidates:
     return Candidates(starts + np.cumsum(more), heads)
 
 
-def _distinct(parts: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    return list(dict.fromkeys([(), *parts]))
+def _numbered(parts: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+    """The different parts in order of appearance, behind the empty one."""
+    return {part: number for number, part in enumerate(dict.fromkeys([(), *parts]))}
 
 
 def _ragged(parts: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,22 +11,54 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.formats.models import (
+    Layout,
     Model,
+    Numbers,
+    check_written,
+    cut_names,
     fitting_parts,
     load_model,
+    names,
     pack_strings,
     save_model,
-    unpack_strings,
 )
 from featloom.learners.inputs import TableReader
 from featloom.learners.memory import MemoryClassifier
 
-KIND = "memory"
+_NOT_WRITTEN = ("n_jobs",)  # of the machine, not of the model
+# What is kept for a column beside its cells: counts, their arrays, and what they are made of.
+_OF_COLUMN = 4096
+
+
+class _Description(msgspec.Struct):
+    parameters: dict[str, Any]
+    columns: list[str]
+    target: str
+    named: bool
+    n_values: list[int]
+
+
+LAYOUT = Layout(
+    "memory",
+    _Description,
+    {
+        # As numbers of 32 bits, sorted, merged, counted and as a tree.
+        "codes": Numbers("u1 u2 u4 u8", "cases", "columns", makes=32),
+        "labels": Numbers("u1 u2 u4 u8", "cases", makes=100),
+        **names("values", "value_starts"),
+        **names("classes", "class_starts", optional=True),
+        "classes_fixed": Numbers("b1", optional=True),
+        "class_numbers": Numbers(
+            "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8", "classes", optional=True, makes=100
+        ),
+    },
+)
 
 
 def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> None:
@@ -49,7 +81,7 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
         "parameters": {
             name: _plain(value)
             for name, value in classifier.get_params(deep=False).items()
-            if name != "n_jobs"  # of the machine, not of the model
+            if name not in _NOT_WRITTEN
         },
         "columns": list(table.columns),
         "target": table.target,
@@ -66,31 +98,31 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
         "value_starts": starts,
         **_class_arrays(classifier.classes_),
     }
-    save_model(path, KIND, description, arrays)
+    save_model(path, LAYOUT.kind, description, arrays)
 
 
 def load_memory(path: str | os.PathLike[str]) -> MemoryClassifier:
     """Read and check what ``save_memory`` wrote; a file of another kind is refused."""
-    model = load_model(path, kind=KIND)
+    model = load_model(path, layout=LAYOUT)
     with fitting_parts(path):
         return _restored(model)
 
 
 def _restored(model: Model) -> MemoryClassifier:
     description, arrays = model.description, model.arrays
+    check_written(description.parameters, _NOT_WRITTEN)
     parameters = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in description["parameters"].items()
+        for name, value in description.parameters.items()
     }
     classifier = MemoryClassifier(**parameters)
     classifier._check_parameters()
-    columns = tuple(map(str, description["columns"]))
+    columns = tuple(description.columns)
+    model.room.take(_OF_COLUMN * len(columns))
     codes = np.asfortranarray(arrays["codes"].astype(np.int32))
     labels = arrays["labels"].astype(np.int64)
-    vocabularies = _vocabularies(
-        unpack_strings(arrays["values"], arrays["value_starts"]), description["n_values"]
-    )
-    classes = _classes(arrays)
+    vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
+    classes = _classes(model)
     fits = (
         codes.shape == (len(labels), len(columns))
         and len(vocabularies) == len(columns)
@@ -101,11 +133,9 @@ def _restored(model: Model) -> MemoryClassifier:
     if not fits:
         raise InputError("codes and vocabularies differ")
     classifier._reader = TableReader()
-    classifier._reader.table = NominalTable(
-        columns, codes, vocabularies, target=str(description["target"])
-    )
+    classifier._reader.table = NominalTable(columns, codes, vocabularies, target=description.target)
     classifier.n_features_in_ = len(columns)
-    if description["named"]:
+    if description.named:
         classifier.feature_names_in_ = np.array(columns, dtype=object)
     classifier._codes, classifier._labels, classifier.classes_ = codes, labels, classes
     classifier._remember()
@@ -135,15 +165,14 @@ def _class_arrays(classes: np.ndarray) -> dict[str, np.ndarray]:
     return {"classes": packed, "class_starts": starts, "classes_fixed": fixed}
 
 
-def _classes(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    if "class_numbers" in arrays:
-        return arrays["class_numbers"]
-    names = unpack_strings(arrays["classes"], arrays["class_starts"])
-    return np.array(names, dtype=None if arrays["classes_fixed"] else object)
-
-
-def _vocabularies(values: list[str], n_values: list[int]) -> tuple[tuple[str, ...], ...]:
-    ends = np.cumsum([0, *n_values]).tolist()
-    if ends[-1] != len(values) or min(n_values, default=0) < 0:
-        raise InputError("there are more or fewer values than the columns have")
-    return tuple(tuple(values[ends[j] : ends[j + 1]]) for j in range(len(n_values)))
+def _classes(model: Model) -> np.ndarray:
+    if ("class_numbers" in model.arrays) == ("classes" in model.arrays):
+        raise InputError("classes are either text or numbers")
+    if "class_numbers" in model.arrays:
+        return model.arrays["class_numbers"]
+    names = model.strings("classes", "class_starts")
+    if not model.arrays["classes_fixed"]:
+        return np.array(names, dtype=object)
+    # As wide as the longest of them, four bytes a letter.
+    model.room.take(4 * len(names) * max(map(len, names), default=0))
+    return np.array(names, dtype=np.str_)

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from featloom.data.columns import column_maker
@@ -19,17 +20,70 @@ from featloom.data.edges import EdgeColumn, EdgeReader
 from featloom.errors import InputError
 from featloom.features.template import Template
 from featloom.formats.models import (
+    Layout,
     Model,
+    Numbers,
+    Room,
+    check_written,
+    cut_names,
     fitting_parts,
     load_model,
+    names,
     pack_strings,
     save_model,
-    unpack_strings,
 )
+from featloom.kernels.edges import N_COUNTS, N_DISTANCES, N_SIDES
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates, Pilot, RelationModel
 from featloom.learners.parser import DependencyParser
 
-KIND = "parser"
+# What the layout of a template takes, beside the hashes of its pair part.
+_OF_TEMPLATE = 4096
+
+
+class _Pilot(msgspec.Struct):
+    templates: list[list[str]]
+    bits: int
+    ratio: float
+
+
+class _Relations(msgspec.Struct):
+    templates: list[list[str]]
+    bits: int
+    names: list[str]
+
+
+class _Description(msgspec.Struct):
+    parameters: dict[str, Any]
+    templates_from: str | None
+    grown_on: list[str] | None
+    makers: list[dict[str, Any]]
+    edge_columns: list[str]
+    token_columns: list[str]
+    n_values: list[int]
+    single_root: bool
+    templates: list[list[str]]
+    pilot: _Pilot | None
+    relations: _Relations | None
+
+
+def _weights(name: str, *, optional: bool = False) -> dict[str, Numbers]:
+    """Weights that are not 0, and steps from one to the next, which become places."""
+    return {
+        name: Numbers("f4", name, optional=optional),
+        f"{name}_steps": Numbers("u1 u2 u4 u8", name, optional=optional, makes=24),
+    }
+
+
+LAYOUT = Layout(
+    "parser",
+    _Description,
+    {
+        **_weights("weights"),
+        **_weights("pilot_weights", optional=True),
+        **_weights("relation_weights", optional=True),
+        **names("values", "value_starts"),
+    },
+)
 # Threads and progress are of the machine; the others are written in another form.
 _NOT_WRITTEN = ("n_jobs", "progress", "random_state", "templates", "columns", "derived")
 
@@ -87,32 +141,33 @@ def save_parser(parser: DependencyParser, path: str | os.PathLike[str]) -> None:
             "names": list(parser.relations_),
         }
         _pack_weights(arrays, "relation_weights", parser._relation_model.weights)
-    save_model(path, KIND, description, arrays)
+    save_model(path, LAYOUT.kind, description, arrays)
 
 
 def load_parser(path: str | os.PathLike[str]) -> DependencyParser:
     """Read and check what ``save_parser`` wrote; a file of another kind is refused."""
-    model = load_model(path, kind=KIND)
+    model = load_model(path, layout=LAYOUT)
     with fitting_parts(path):
         return _restored(model)
 
 
 def _restored(model: Model) -> DependencyParser:
     description, arrays = model.description, model.arrays
-    templates = _templates(description["templates"])
-    named = description["templates_from"]
-    makers = [dict(maker) for maker in description["makers"]]
+    templates = _templates(description.templates)
+    named = description.templates_from
+    check_written(description.parameters, _NOT_WRITTEN)
     parser = DependencyParser(
-        **description["parameters"],
+        **description.parameters,
         templates=templates if named is None else named,
-        columns=description["grown_on"],
-        derived=makers,
+        columns=description.grown_on,
+        derived=description.makers,
     )
     parser._check_parameters()
-    parser._makers = [column_maker(maker) for maker in makers]
-    parser._reader = reader = _reader(description, arrays)
-    parser.templates_, parser.single_root_ = templates, bool(description["single_root"])
+    parser._makers = [column_maker(maker) for maker in description.makers]
+    parser._reader = reader = _reader(model)
+    parser.templates_, parser.single_root_ = templates, description.single_root
     parser._template_parts = {"pilot": [], "relations": []}
+    _make_room(model.room, reader, templates, parser.bits)
     parser.model_ = EdgeModel(
         EdgeTemplates(reader, templates, parser.bits),
         projective=parser.decoder == "eisner",
@@ -121,20 +176,32 @@ def _restored(model: Model) -> DependencyParser:
     _fill(parser.model_.weights, arrays, "weights")
     parser._pilot, parser._relation_model, parser.relations_ = None, None, ()
     parser._trained_on = None
-    if (pilot := description["pilot"]) is not None:
-        parser._template_parts["pilot"] = _templates(pilot["templates"])
-        layout = EdgeTemplates(reader, parser._template_parts["pilot"], _bits(pilot))
-        parser._pilot = Pilot(layout, float(pilot["ratio"]))
+    if (pilot := description.pilot) is not None:
+        parser._template_parts["pilot"] = templates = _templates(pilot.templates)
+        _make_room(model.room, reader, templates, pilot.bits)
+        parser._pilot = Pilot(EdgeTemplates(reader, templates, pilot.bits), pilot.ratio)
         _fill(parser._pilot.weights, arrays, "pilot_weights")
-    if (relations := description["relations"]) is not None:
-        parser._template_parts["relations"] = _templates(relations["templates"])
-        layout = EdgeTemplates(
-            reader, parser._template_parts["relations"], _bits(relations), for_relations=True
-        )
-        parser.relations_ = tuple(map(str, relations["names"]))
+    if (relations := description.relations) is not None:
+        parser._template_parts["relations"] = templates = _templates(relations.templates)
+        _make_room(model.room, reader, templates, relations.bits, len(relations.names))
+        layout = EdgeTemplates(reader, templates, relations.bits, for_relations=True)
+        parser.relations_ = tuple(relations.names)
         parser._relation_model = RelationModel(layout, len(parser.relations_))
         _fill(parser._relation_model.weights, arrays, "relation_weights")
     return parser
+
+
+def _make_room(
+    room: Room, reader: EdgeReader, templates: Sequence[Template], bits: int, width: int = 1
+) -> None:
+    """Count a table of weights, and the layout of the templates that look into it."""
+    if not 8 <= bits <= 30:
+        raise InputError(f"a table of 2**{bits} weights")
+    if width < 1:
+        raise InputError("there are no relations")
+    n_pairs = N_SIDES * N_DISTANCES * N_COUNTS ** len(reader.of_kind("count"))
+    # At most one pair part a template, with a hash for all that a pair can be.
+    room.take((width << bits) * 4 + (len(templates) + 1) * (_OF_TEMPLATE + 8 * n_pairs))
 
 
 def _names(templates: Sequence[Template]) -> list[list[str]]:
@@ -143,31 +210,18 @@ def _names(templates: Sequence[Template]) -> list[list[str]]:
 
 
 def _templates(names: Sequence[Sequence[str]]) -> list[Template]:
-    return [Template(tuple((str(name), 0) for name in one)) for one in names]
+    return [Template(tuple((name, 0) for name in one)) for one in names]
 
 
-def _bits(part: Mapping[str, Any]) -> int:
-    bits = int(part["bits"])
-    if not 8 <= bits <= 30:
-        raise InputError(f"a table of 2**{bits} weights")
-    return bits
-
-
-def _reader(description: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> EdgeReader:
-    values = unpack_strings(arrays["values"], arrays["value_starts"])
-    token_columns = tuple(map(str, description["token_columns"]))
-    ends = np.cumsum([0, *description["n_values"]]).tolist()
-    if (
-        ends[-1] != len(values)
-        or len(ends) != len(token_columns) + 1
-        or min(np.diff(ends), default=0) < 0
-    ):
-        raise InputError("there are more or fewer values than the columns have")
-    columns = tuple(EdgeColumn.of(str(name)) for name in description["edge_columns"])
+def _reader(model: Model) -> EdgeReader:
+    token_columns = tuple(model.description.token_columns)
+    vocabularies = cut_names(model.strings("values", "value_starts"), model.description.n_values)
+    if len(vocabularies) != len(token_columns):
+        raise InputError("there are more or fewer vocabularies than columns")
+    columns = tuple(EdgeColumn.of(name) for name in model.description.edge_columns)
     if any(column.column and column.column not in token_columns for column in columns):
         raise InputError("an edge column is of no column that tokens have")
-    vocabularies = (tuple(values[ends[j] : ends[j + 1]]) for j in range(len(token_columns)))
-    return EdgeReader(columns, token_columns, tuple(vocabularies))
+    return EdgeReader(columns, token_columns, vocabularies)
 
 
 def _pack_weights(arrays: dict[str, np.ndarray], name: str, weights: np.ndarray) -> None:
@@ -182,16 +236,9 @@ def _pack_weights(arrays: dict[str, np.ndarray], name: str, weights: np.ndarray)
 def _fill(weights: np.ndarray, arrays: Mapping[str, np.ndarray], name: str) -> None:
     """Put the weights that are not 0 where they belong."""
     given, steps = arrays[name], arrays[f"{name}_steps"]
-    if (
-        given.dtype != weights.dtype
-        or given.ndim != 1
-        or steps.shape != given.shape
-        or steps.dtype.kind != "u"
-        or not np.isfinite(given).all()
-    ):
-        raise InputError("these arrays hold no weights")
+    # Sums that are beyond 64 bits come back below 0.
     at = np.cumsum(steps.astype(np.int64)) - 1
-    if len(at) and (steps.min() < 1 or at[-1] >= weights.size):
+    if len(at) and (steps.min() < 1 or at.min() < 0 or at.max() >= weights.size):
         raise InputError("a weight lies outside its table")
     weights.reshape(-1)[at] = given
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 from scipy import sparse
 
@@ -26,19 +26,41 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
-from featloom.features.feature_list import FeatureList
+from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.formats.models import (
+    Layout,
     Model,
+    Numbers,
+    cut_names,
     fitting_parts,
     load_model,
+    names,
     pack_strings,
     save_model,
-    unpack_strings,
 )
 from featloom.learners.reasons import Reasons, strongest
 
-KIND = "linear"
+
+class _Description(msgspec.Struct):
+    columns: list[str]
+    n_values: list[int]
+    target: str
+    probabilistic: bool
+
+
+LAYOUT = Layout(
+    "linear",
+    _Description,
+    {
+        "parts": Numbers("i1 i2 i4", "features", "places", makes=OF_PART),
+        # Once more where they come the other way round.
+        "weights": Numbers("f4 f8", "features", "classes", makes=8),
+        "biases": Numbers("f4 f8", "classes", makes=8),
+        **names("values", "value_starts"),
+        **names("classes", "class_starts"),
+    },
+)
 EVERY_ROW = "(every row)"
 
 
@@ -212,12 +234,12 @@ class PlanModel:
             "target": self.target,
             "probabilistic": self.probabilistic,
         }
-        save_model(path, KIND, description, arrays)
+        save_model(path, LAYOUT.kind, description, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PlanModel:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
-        model = load_model(path, kind=KIND)
+        model = load_model(path, layout=LAYOUT)
         with fitting_parts(path):
             return _restored(model)
 
@@ -236,7 +258,7 @@ class PlanModel:
             and len(set(features.columns)) == len(features.columns)
             and all(len(set(values)) == len(values) for values in features.vocabularies)
             and parts.ndim == 2
-            and parts.shape[1] >= 1
+            and 1 <= parts.shape[1] <= MOST_PLACES
             and parts.min(initial=0) >= -1
             and parts.max(initial=-1) < features.n_atoms
             and bool((parts >= 0).any(axis=1).all())
@@ -333,23 +355,14 @@ def _small(parts: np.ndarray) -> np.ndarray:
 
 def _restored(model: Model) -> PlanModel:
     description, arrays = model.description, model.arrays
-    columns = tuple(map(str, description["columns"]))
-    values = unpack_strings(arrays["values"], arrays["value_starts"])
-    ends = np.cumsum([0, *description["n_values"]]).tolist()
-    if ends[-1] != len(values) or min(np.diff(ends), default=0) < 0:
-        raise InputError("there are more or fewer values than the columns have")
-    vocabularies = tuple(tuple(values[begin:end]) for begin, end in pairwise(ends))
-    parts, target = arrays["parts"], description["target"]
-    probabilistic = description["probabilistic"]
-    if parts.dtype.kind != "i" or not isinstance(target, str) or type(probabilistic) is not bool:
-        raise InputError("the parts of features are no numbers")
+    vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
     restored = PlanModel(
-        FeatureList(columns, vocabularies, parts.astype(np.int32)),
+        FeatureList(tuple(description.columns), vocabularies, arrays["parts"].astype(np.int32)),
         np.ascontiguousarray(arrays["weights"]),
-        arrays["biases"],
-        tuple(unpack_strings(arrays["classes"], arrays["class_starts"])),
-        target,
-        probabilistic,
+        arrays["biases"].astype(np.float64),
+        tuple(model.strings("classes", "class_starts")),
+        description.target,
+        description.probabilistic,
     )
     restored._check()
     return restored

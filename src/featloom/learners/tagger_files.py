@@ -10,23 +10,56 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from featloom.data.columns import column_maker
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.expansion import TemplateExpansion
 from featloom.features.plan import FeaturePlan
 from featloom.formats.models import (
+    Layout,
     Model,
+    Numbers,
+    check_written,
+    cut_names,
     fitting_parts,
     load_model,
+    names,
     pack_strings,
     save_model,
-    unpack_strings,
 )
 from featloom.learners.tagger import SequenceTagger
 
-KIND = "tagger"
+
+class _Description(msgspec.Struct):
+    parameters: dict[str, Any]
+    plan: str
+    input_columns: list[str]
+    columns: list[str]
+    n_values: list[int]
+    # For each template the parts that it is joined in: how many places each has.
+    parts: list[list[int]]
+    pair_parts: list[list[int]]
+
+
+_FARTHEST = 10**6  # tokens away
+# As numbers of 64 bits, and the table that finds them.
+_KEYS = Numbers("u1 u2 u4 u8", "*", optional=True, makes=24)
+LAYOUT = Layout(
+    "tagger",
+    _Description,
+    {
+        "weights": Numbers("f4", "features", "classes"),
+        "candidate_weights": Numbers("f4", "features", "classes", optional=True),
+        "pair_weights": Numbers("f4", "pairs", "classes", "classes", optional=True),
+        "keys_*": _KEYS,
+        "pair_keys_*": _KEYS,
+        **names("values", "value_starts"),
+        **names("classes", "class_starts"),
+    },
+)
 # The number of threads is of the machine; templates are in the plan that is written.
 _NOT_WRITTEN = ("n_jobs", "templates", "plan", "random_state")
 
@@ -85,33 +118,45 @@ def save_tagger(
         "parts": _write_parts(arrays, "keys", tagger._expansion, kept),
         "pair_parts": _write_parts(arrays, "pair_keys", tagger._pair_expansion, kept_pairs),
     }
-    save_model(path, KIND, description, arrays)
+    save_model(path, LAYOUT.kind, description, arrays)
 
 
 def load_tagger(path: str | os.PathLike[str]) -> SequenceTagger:
     """Read and check what ``save_tagger`` wrote; a file of another kind is refused."""
-    model = load_model(path, kind=KIND)
+    model = load_model(path, layout=LAYOUT)
     with fitting_parts(path):
         return _restored(model)
 
 
 def _restored(model: Model) -> SequenceTagger:
     description, arrays = model.description, model.arrays
-    plan = FeaturePlan.from_json(description["plan"])
-    # Taggers of version 0.1 averaged the weights of passes.
-    parameters = {name: v for name, v in description["parameters"].items() if name != "average"}
+    plan = FeaturePlan.from_json(description.plan)
+    for spec in plan.derived:
+        column_maker(spec)  # refuses what is none
+    # Earlier taggers averaged the weights of passes.
+    parameters = {name: v for name, v in description.parameters.items() if name != "average"}
+    check_written(parameters, _NOT_WRITTEN)
     tagger = SequenceTagger(**parameters, plan=plan)
     tagger._check_parameters()
-    classes = unpack_strings(arrays["classes"], arrays["class_starts"])
-    tagger.columns_ = tuple(map(str, description["input_columns"]))
+    classes = model.strings("classes", "class_starts")
+    if len(classes) < 2:
+        raise InputError("a tagger has two labels at least")
+    tagger.columns_ = tuple(description.input_columns)
     tagger.classes_ = np.array(classes, dtype=object)
-    tagger._plan, tagger._table = plan, _table(description, arrays, tuple(classes))
+    tagger._plan, tagger._table = plan, _table(model, tuple(classes))
+    if any(abs(offset) >= _FARTHEST for one in plan.templates for _, offset in one.places):
+        raise InputError("a template looks beyond every sentence")
     of_label, of_pair = tagger._templates_by_kind()
-    for_labels = _read_parts(arrays, "keys", description["parts"])
-    for_pairs = _read_parts(arrays, "pair_keys", description["pair_parts"])
+    for_labels = _read_parts(arrays, "keys", description.parts)
+    for_pairs = _read_parts(arrays, "pair_keys", description.pair_parts)
     build = TemplateExpansion.from_parts
     tagger._expansion = build(tagger._table, of_label, for_labels, tagger.cutoff)
     tagger._pair_expansion = build(tagger._table, of_pair, for_pairs, tagger.cutoff)
+    # Rows of weights are as wide as vector registers, and every model has a table of pairs.
+    width = -(-len(classes) // 8) * 8
+    n_pairs = 1 + tagger._pair_expansion.n_features
+    rows = tagger._expansion.n_features + n_pairs * len(classes)
+    model.room.take((1 if tagger.candidates is None else 2) * 4 * rows * width)
     tagger.model_ = tagger._new_model(tagger.model, None)
     _fill(tagger.model_.weights, arrays["weights"])
     if tagger.model != "maxent":
@@ -162,26 +207,18 @@ def _read_parts(
 
 def _fill(padded: np.ndarray, weights: np.ndarray) -> None:
     """Put weights where they belong in rows that are as wide as vector registers."""
-    n_labels = weights.shape[-1]
-    if weights.shape[:-1] != padded.shape[:-1] or not 0 <= padded.shape[-1] - n_labels < 8:
+    if weights.shape[:-1] != padded.shape[:-1]:
         raise InputError("weights and features differ in number")
-    padded[..., :n_labels] = weights
+    padded[..., : weights.shape[-1]] = weights
 
 
-def _table(
-    description: dict[str, Any], arrays: dict[str, np.ndarray], classes: tuple[str, ...]
-) -> NominalTable:
+def _table(model: Model, classes: tuple[str, ...]) -> NominalTable:
     """A table without rows that knows columns, vocabularies and classes."""
-    columns = tuple(map(str, description["columns"]))
-    values = unpack_strings(arrays["values"], arrays["value_starts"])
-    ends = np.cumsum([0, *description["n_values"]]).tolist()
-    if (
-        ends[-1] != len(values)
-        or len(ends) != len(columns) + 1
-        or min(np.diff(ends), default=0) < 0
-    ):
-        raise InputError("there are more or fewer values than the columns have")
-    vocabularies = tuple(tuple(values[ends[j] : ends[j + 1]]) for j in range(len(columns)))
+    columns = tuple(model.description.columns)
+    values = model.strings("values", "value_starts")
+    vocabularies = cut_names(values, model.description.n_values)
+    if len(vocabularies) != len(columns):
+        raise InputError("there are more or fewer vocabularies than columns")
     codes = np.empty((0, len(columns)), dtype=np.int32, order="F")
     no_labels = np.empty(0, dtype=np.int32)
     return NominalTable(columns, codes, vocabularies, labels=no_labels, classes=classes)

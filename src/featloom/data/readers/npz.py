@@ -8,6 +8,7 @@ be unpickled is refused.
 
 from __future__ import annotations
 
+import math
 import os
 import zipfile
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import open_bytes, read_lines
 from featloom.data.readers.svmlight import MOST_FEATURES, read_names
 from featloom.errors import InputError, ReadError
-from featloom.formats.models import MOST_BYTES
+from featloom.formats.archives import open_archive, read_array, read_head
+from featloom.formats.models import OF_NAME, Room
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -124,31 +126,28 @@ def read_matrix_folder(
 
 
 def load_arrays(
-    path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES
+    path: str | os.PathLike[str], *, most_bytes: int | None = None
 ) -> dict[str, np.ndarray]:
     """All arrays of an ``.npz`` archive.
 
-    Nothing in it is run.  An array that claims to be larger than its data is refused before memory
-    is set aside for it, and so are arrays that take more than ``most_bytes`` together: packed zeros
-    become a thousand times as many.
+    Nothing in it is run.  Its members are stored or deflated.  An array that claims to be larger
+    than its data is refused before memory is set aside for it, and so are arrays that take more
+    than ``most_bytes`` together, texts as Python keeps them; by default 8 GiB.
     """
     file = os.fspath(path)
+    room = Room(file, "the arrays take", most_bytes)
     arrays: dict[str, np.ndarray] = {}
     with ExitStack() as stack:
         stream = open_bytes(file, stack)
         if not stream.peek(1):  # type: ignore[attr-defined]
             raise ReadError("the file is empty", file=file)
         try:
-            archive = stack.enter_context(zipfile.ZipFile(stream))
-            unpacked = sum(member.file_size for member in archive.infolist())
-            if unpacked > most_bytes:
-                message = f"the arrays take {unpacked:,} bytes; at most {most_bytes:,} are read"
-                raise ReadError(message, file=file)
+            archive = stack.enter_context(open_archive(stream, file))
+            for member in archive.infolist():
+                room.take(member.file_size)
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
-                _check_header(archive, member, file, name)
-                with archive.open(member) as stored:
-                    arrays[name] = np.lib.format.read_array(stored, allow_pickle=False)
+                arrays[name] = _read_member(archive, member, room, name)
         except ReadError:
             raise
         except MemoryError:
@@ -160,23 +159,24 @@ def load_arrays(
     return arrays
 
 
-def _check_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: str, name: str) -> None:
-    with archive.open(member) as stored:
-        version = np.lib.format.read_magic(stored)
-        if version == (1, 0):
-            shape, _, dtype = np.lib.format.read_array_header_1_0(stored)
-        else:
-            shape, _, dtype = np.lib.format.read_array_header_2_0(stored)
-        if dtype.hasobject:
-            message = f"array {name!r} holds Python objects, which are never loaded"
-            raise ReadError(message, file=file)
-        if dtype.kind not in "biufcSU" or not dtype.itemsize:
-            raise ReadError(f"array {name!r} holds neither numbers nor text", file=file)
-        claimed = dtype.itemsize
-        for size in shape:
-            claimed *= int(size)
-        if claimed != member.file_size - stored.tell():
-            raise ReadError(f"array {name!r} is cut short or damaged", file=file)
+def _read_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, room: Room, name: str
+) -> np.ndarray:
+    with archive.open(member) as stream:
+        head = read_head(stream, member)
+        if head is None:
+            raise ReadError(f"array {name!r:.60} is cut short or damaged", file=room.file)
+        if head.dtype.hasobject:
+            message = f"array {name!r:.60} holds Python objects, which are never loaded"
+            raise ReadError(message, file=room.file)
+        if head.dtype.kind not in "biufcSU" or not head.dtype.itemsize:
+            raise ReadError(f"array {name!r:.60} holds neither numbers nor text", file=room.file)
+        if head.dtype.kind in "SU":  # which becomes strings of Python
+            room.take(OF_NAME * math.prod(head.shape))
+        array = read_array(stream, head)
+        if array is None:
+            raise ReadError(f"array {name!r:.60} is cut short or damaged", file=room.file)
+        return array
 
 
 def _csr(arrays: dict[str, np.ndarray], file: str) -> sparse.csr_matrix:
@@ -196,7 +196,7 @@ def _csr(arrays: dict[str, np.ndarray], file: str) -> sparse.csr_matrix:
     indptr = indptr.astype(np.int64)
     sound = (
         len(shape) == 2
-        and len(indptr) == shape[0] + 1
+        and len(indptr) == int(shape[0]) + 1
         and indptr[0] == 0
         and indptr[-1] == len(indices)
         and (np.diff(indptr) >= 0).all()

@@ -17,19 +17,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Hashable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from featloom.errors import InputError, ReadError
+from featloom.formats.models import Room
 from featloom.methods.transfer.families import Families, ListedFamilies, family_of
 from featloom.runs import write_beside
 
 if TYPE_CHECKING:
     from featloom.methods.transfer.relevance import RelevancePrior
 
+# What is made of a byte of text at most, and what a task takes beside its letters.
+_OF_TEXT, _OF_TASK = 32, 1024
 FORMAT, VERSION = "featloom relevance prior", 1
 SETTINGS = (
     "kappa",
@@ -105,18 +107,23 @@ def read_prior(
     kind: type[RelevancePrior], path: str | os.PathLike, families: Families
 ) -> RelevancePrior:
     """Read a prior and check that its counts agree with one another."""
+    room = Room(os.fspath(path), "the prior takes")
     try:
-        text = Path(path).read_bytes()
+        with open(path, "rb") as stream:
+            text = stream.read(room.most_bytes // _OF_TEXT + 1)
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    return prior_of(kind, text, path, families)
+        raise ReadError(f"cannot be read: {error.strerror}", file=room.file) from None
+    return prior_of(kind, text, room, families)
 
 
 def prior_of(
-    kind: type[RelevancePrior], text: bytes, path: str | os.PathLike, families: Families = None
+    kind: type[RelevancePrior], text: bytes, room: Room, families: Families = None
 ) -> RelevancePrior:
-    """The prior that :func:`prior_text` wrote; the path is that of the file it stood in."""
+    """The prior that :func:`prior_text` wrote; the room is that of the file it stood in."""
+    path = room.file
+    room.take(_OF_TEXT * len(text))
     content = _decoded(text, path)
+    room.take(_OF_TASK * len(content.tasks))
     names = _checked_names(content, path)
     listed = {name: feature.family for name, feature in content.features.items()}
     others = families if callable(families) else family_of
@@ -128,7 +135,7 @@ def prior_of(
     try:
         prior._begin()
     except (InputError, TypeError) as error:
-        raise ReadError(f"settings cannot be used: {error}", file=str(path)) from None
+        raise ReadError(f"settings cannot be used: {error}", file=path) from None
     if not content.feature_names_given:
         prior._features._add(names)
     chosen: dict[Hashable, list[int]] = {task: [] for task in content.tasks}
@@ -144,24 +151,24 @@ def prior_of(
     return prior
 
 
-def _decoded(text: bytes, path: str | os.PathLike) -> _File:
+def _decoded(text: bytes, path: str) -> _File:
     try:
         content = msgspec.json.decode(text, type=_File)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         told = " ".join(str(error).split())  # names of the file are in it, lines and all
-        raise ReadError(f"not a relevance prior: {told}", file=str(path)) from None
+        raise ReadError(f"not a relevance prior: {told}", file=path) from None
     if content.format != FORMAT:
-        raise ReadError(f"format is {content.format!r}, not {FORMAT!r}", file=str(path))
+        raise ReadError(f"format is {content.format!r}, not {FORMAT!r}", file=path)
     if content.version != VERSION:
-        raise ReadError(f"version {content.version}; this program reads {VERSION}", file=str(path))
+        raise ReadError(f"version {content.version}; this program reads {VERSION}", file=path)
     return content
 
 
-def _checked_names(content: _File, path: str | os.PathLike) -> list[str]:
+def _checked_names(content: _File, path: str) -> list[str]:
     """The names of the features in order, when everything said of them agrees."""
 
     def fault(message: str) -> ReadError:
-        return ReadError(message, file=str(path))
+        return ReadError(message, file=path)
 
     if set(content.settings) != set(SETTINGS):
         wrong = sorted(set(content.settings) ^ set(SETTINGS))[0]

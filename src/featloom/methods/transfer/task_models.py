@@ -18,28 +18,57 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
-from featloom.features.feature_list import FeatureList
+from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
 from featloom.formats.models import (
+    Layout,
     Model,
+    Numbers,
+    cut_names,
     fitting_parts,
     load_model,
+    names,
     pack_strings,
     save_model,
-    unpack_strings,
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.prior_files import prior_of, prior_text
 from featloom.methods.transfer.relevance import RelevancePrior
 
-KIND = "tasks"
+
+class _Description(msgspec.Struct):
+    columns: list[str]
+    n_values: list[int]
+    task_column: str
+    target: str
+
+
+LAYOUT = Layout(
+    "tasks",
+    _Description,
+    {
+        "parts": Numbers("i4 i8", "features", "places", makes=OF_PART),
+        # Copies in which features that say nothing are left out.
+        "weights": Numbers("f8", "cells", makes=64),
+        "indices": Numbers("i4 i8", "cells"),
+        "indptr": Numbers("i4 i8", "class_names+1", makes=32),
+        "starts": Numbers("i8", "bounds", makes=32),
+        "outputs": Numbers("i4 i8", "outputs", makes=16),
+        "biases": Numbers("f8", "outputs"),
+        # JSON, counted when it is read.
+        "prior": Numbers("u1", "letters of prior", optional=True, makes=1),
+        **names("value_names", "value_starts"),
+        **names("class_names", "class_starts"),
+        **names("task_names", "task_starts"),
+    },
+)
 EVERY_ROW = "(every row of the task)"
-_NUMBERS = ("parts", "indptr", "indices", "starts", "outputs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,12 +262,12 @@ class TaskModels:
             "task_column": self.task_column,
             "target": self.target,
         }
-        save_model(path, KIND, description, arrays)
+        save_model(path, LAYOUT.kind, description, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TaskModels:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
-        model = load_model(path, kind=KIND)
+        model = load_model(path, layout=LAYOUT)
         with fitting_parts(path):
             return _restored(model)
 
@@ -289,6 +318,7 @@ class TaskModels:
             and len(set(features.columns)) == len(features.columns)
             and all(len(set(values)) == len(values) for values in features.vocabularies)
             and parts.ndim == 2
+            and 1 <= parts.shape[1] <= MOST_PLACES
             and parts.min(initial=0) >= -1
             and parts.max(initial=-1) < features.n_atoms
             and bool((parts >= 0).any(axis=1).all())
@@ -311,30 +341,18 @@ class TaskModels:
 
 def _restored(model: Model) -> TaskModels:
     description, arrays = model.description, model.arrays
-    if any(arrays[name].dtype.kind != "i" for name in _NUMBERS):
-        raise InputError("what should be whole numbers are none")
-    if any(arrays[name].dtype != np.float64 for name in ("weights", "biases")):
-        raise InputError("weights are of another type")
-    if not all(isinstance(description[name], str) for name in ("task_column", "target")):
-        raise InputError("the name of a column is no text")
-
-    def strings(name: str) -> list[str]:
-        return unpack_strings(arrays[f"{name}_names"], arrays[f"{name}_starts"])
-
-    values, ends = strings("value"), np.cumsum([0, *description["n_values"]]).tolist()
-    if ends[-1] != len(values) or min(np.diff(ends), default=0) < 0:
-        raise InputError("there are more or fewer values than the columns have")
-    vocabularies = tuple(tuple(values[begin:end]) for begin, end in pairwise(ends))
-    columns = tuple(map(str, description["columns"]))
-    features = FeatureList(columns, vocabularies, arrays["parts"].astype(np.int32))
-    shape = (len(features), len(arrays["class_starts"]) - 1)
-    weights = sparse.csc_matrix((arrays["weights"], arrays["indices"], arrays["indptr"]), shape)
+    vocabularies = cut_names(model.strings("value_names", "value_starts"), description.n_values)
+    parts = arrays["parts"].astype(np.int32)
+    features = FeatureList(tuple(description.columns), vocabularies, parts)
+    classes = model.strings("class_names", "class_starts")
+    given = (arrays["weights"], arrays["indices"], arrays["indptr"])
+    weights = sparse.csc_matrix(given, (len(features), len(classes)))
     weights.check_format(full_check=True)
     prior = None
     if "prior" in arrays:
-        prior = prior_of(RelevancePrior, arrays["prior"].tobytes(), "the prior")
+        prior = prior_of(RelevancePrior, arrays["prior"].tobytes(), model.room)
     return TaskModels(
-        features, weights, tuple(strings("class")), tuple(strings("task")), arrays["starts"],
-        arrays["outputs"].astype(np.int32), arrays["biases"], description["task_column"],
-        description["target"], prior,
+        features, weights, tuple(classes), tuple(model.strings("task_names", "task_starts")),
+        arrays["starts"], arrays["outputs"].astype(np.int32), arrays["biases"],
+        description.task_column, description.target, prior,
     ).checked()  # fmt: skip
