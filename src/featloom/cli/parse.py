@@ -187,7 +187,7 @@ def say_what_is_long(
     )
     lines = next(islice(sentences, int(np.argmax(long)), None))
     words = Stretches.of(table, parser.longest).in_words()
-    warnings.warn(f"{data}:{lines[0][0]}: a sentence of {words}", stacklevel=2)
+    warnings.warn(f"{data}:{lines[0][0]}: {words}", stacklevel=2)
 
 
 def judge(

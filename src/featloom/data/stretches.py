@@ -71,14 +71,14 @@ class Stretches:
         >>> table = NominalTable.from_columns({"form": list("abcd")},
         ...                                   sequence_bounds=np.array([0, 4]))
         >>> Stretches.of(table, 2).in_words()  # doctest: +ELLIPSIS
-        "4 tokens ('a b c d …') are parsed in 2 stretches of at most 2, ..."
+        "a sentence of 4 tokens ('a b c d …') is parsed in 2 stretches of at most 2, ..."
         """
         cut = np.flatnonzero(self.counts > 1)
         first = int(cut[0])
-        more = f"; so are {len(cut) - 1:,} more sentences" if len(cut) > 1 else ""
+        more = f"; {len(cut) - 1:,} more are cut as well" if len(cut) > 1 else ""
         return (
-            f"{self.bounds[first + 1] - self.bounds[first]:,} tokens "
-            f"('{first_words(self.table, int(self.bounds[first]))} …') are parsed in "
+            f"a sentence of {self.bounds[first + 1] - self.bounds[first]:,} tokens "
+            f"('{first_words(self.table, int(self.bounds[first]))} …') is parsed in "
             f"{self.counts[first]:,} stretches of at most {self.longest}, which are joined at "
             f"their roots{more}; a blank line after each sentence makes better trees"
         )
@@ -97,7 +97,9 @@ class Stretches:
         """Where each stretch lies, given the heads of all."""
         root = 0
         for tree, first in zip(heads, sentence_bounds(self.table).tolist(), strict=False):
-            sentence = int(np.searchsorted(self.bounds, first, side="right")) - 1
+            # Of empty sentences it does not matter which they belong to.
+            last = len(self.bounds) - 2
+            sentence = min(last, int(np.searchsorted(self.bounds, first, side="right")) - 1)
             before = first - int(self.bounds[sentence])
             yield Place(sentence, before, root if before else 0)
             if not before:

@@ -378,7 +378,7 @@ class DependencyParser(BaseEstimator):
         edges = self._reader.read(stretches.table)
         is_cut = len(edges) > len(stretches.bounds) - 1
         if is_cut:
-            warnings.warn(f"a sentence of {stretches.in_words()}", LongSentence, stacklevel=3)
+            warnings.warn(stretches.in_words(), LongSentence, stacklevel=3)
         heads = self.model_.parse(edges, self._candidates(edges), self._threads())
         found = replace(edges, heads=heads).token_heads()
         if not is_cut:
