@@ -52,6 +52,7 @@ DECODERS = ("eisner", "chu-liu-edmonds")
 TRAININGS = ("mira", "perceptron")
 # The trees that edge templates are grown from: chosen on the development data of UD Bosque.
 FOREST: dict[str, Any] = {"n_trees": 60, "prune": None, "backoff": False, "most": 500}
+LONGEST = 500  # tokens: a tenth of a second to parse
 _PILOT_BITS, _RELATION_BITS = 20, 17
 # Parameters that are whole numbers, and between which they lie.
 _WHOLE_NUMBERS = (
@@ -131,7 +132,7 @@ class DependencyParser(BaseEstimator):
         single_root=None,
         prune=0.003,
         relations=None,
-        longest=500,
+        longest=LONGEST,
         bits=22,
         n_jobs=None,
         random_state=None,
