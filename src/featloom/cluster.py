@@ -21,13 +21,15 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from featloom.errors import InputError
+from featloom.scratch import scratch_folder
 
 PATIENCE = 60.0  # seconds without any worker
 HUNG = 120.0  # seconds without a sign of life, after which a local worker is ended
@@ -64,34 +66,35 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
     if address is None:
         yield None
         return
-    local = _workers_wanted(address)
+    wanted = _workers_wanted(address)
     distributed = _distributed()
-    try:
-        with warnings.catch_warnings():
-            # Other versions of packages, ports that are taken: neither matters here.
-            warnings.simplefilter("ignore")
-            with deaf_to_ctrl_c():
-                started = None if local is None else _local_cluster(distributed, local)
-            client = distributed.Client(
-                address if started is None else started, timeout=_CONNECT, set_as_default=False
+    with ExitStack() as ends:
+        try:
+            with warnings.catch_warnings():
+                # Other versions of packages, ports that are taken: neither matters here.
+                warnings.simplefilter("ignore")
+                scheduler: Any = address
+                if wanted is not None:
+                    folder = ends.enter_context(scratch_folder("dask"))
+                    with deaf_to_ctrl_c():
+                        scheduler = _local_cluster(wanted, folder)
+                    ends.callback(scheduler.close)
+                client = distributed.Client(scheduler, timeout=_CONNECT, set_as_default=False)
+                ends.callback(client.close)
+        except (OSError, TimeoutError, RuntimeError) as error:  # RuntimeError: workers of our own
+            what = (
+                "no Dask scheduler answers at"
+                if wanted is None
+                else "no workers can be started for"
             )
-    except (OSError, TimeoutError, RuntimeError) as error:  # RuntimeError: workers of our own
-        what = "no Dask scheduler answers at" if local is None else "no workers can be started for"
-        raise InputError(f"{what} {address}: {_reason(error)}{_advice(error)}") from None
-    try:
+            raise InputError(f"{what} {address}: {_reason(error)}{_advice(error)}") from None
         connected = Cluster(client, address)
-        if started is not None:
-            connected.ask(lambda: client.register_plugin(_deaf(distributed)))
         connected.check()
         token = _current.set(connected)
         try:
             yield connected
         finally:
             _current.reset(token)
-    finally:
-        client.close()
-        if started is not None:
-            started.close()
 
 
 @contextmanager
@@ -377,33 +380,14 @@ def _distributed():
     return distributed
 
 
-def _local_cluster(distributed, n_workers: int):
-    import logging
-
-    import dask
-
-    with dask.config.set({"distributed.scheduler.worker-ttl": f"{HUNG:.0f}s"}):
-        return distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            env=ONE_THREAD,
-        )
-
-
-def _deaf(distributed):
-    """Ctrl-C reaches every process of a terminal; what it means is for the program to say."""
-
-    class Deaf(distributed.WorkerPlugin):  # type: ignore[name-defined]
-        name = "deaf to Ctrl-C"
-
-        def setup(self, worker) -> None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    return Deaf()
+def _local_cluster(n_workers: int, folder: Path):
+    try:
+        from featloom.local_cluster import start_local_cluster
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"workers of our own need the package {error.name}: pip install 'featloom[dask]'"
+        ) from None
+    return start_local_cluster(n_workers, folder, hung=HUNG, env=ONE_THREAD)
 
 
 def _reason(error: BaseException) -> str:

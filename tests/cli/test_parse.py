@@ -145,3 +145,23 @@ def test_heads_are_explained_by_the_templates_that_spoke_for_them(featloom, mode
     result = json.loads(featloom("parse", model, file, "--explain", "5", "--json").out)
     assert [[token["head"] for token in s] for s in result["explanations"]] == result["heads"]
     assert result["explanations"][1][0]["token"] == "she"
+
+
+def test_a_very_long_sentence_is_parsed_at_once_and_a_line_says_how(featloom, model, tmp_path):
+    tokens = [("she", "PRON"), ("ran", "VERB"), (".", "PUNCT")] * 500
+    lines = [
+        f"{at}\t{word}\t{word}\t{tag}\t_\t_\t_\t_\t_\t_" for at, (word, tag) in enumerate(tokens, 1)
+    ]
+    file = tmp_path / "unbroken.conllu"
+    file.write_text(bare(TREES) + "# one line for all\n" + "\n".join(lines) + "\n\n")
+    answer = featloom("parse", model, file, "--json", "--quiet")
+    assert answer.err == (
+        f"featloom: warning: {file}:14: a sentence of 1,500 tokens ('she ran . she …') is parsed "
+        "in 4 stretches of at most 500, which are joined at their roots; a blank line after each "
+        "sentence makes better trees\n"
+    )
+    *_, heads = json.loads(answer.out)["heads"]
+    # Each stretch ends with a full stop, and its first verb hangs on the first of all.
+    assert heads[:3] == [2, 0, 2]
+    assert heads[498:501] == [500, 2, 500]
+    assert len(heads) == 1_500

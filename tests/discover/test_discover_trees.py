@@ -256,3 +256,12 @@ def test_on_a_real_treebank_parsers_are_far_above_chance(data_folder):
     assert scores["chance"] < 0.4
     assert scores["baseline"] > 0.78
     assert scores["method"] > scores["baseline"] - 0.03
+
+
+def test_sentences_that_are_too_long_are_warned_of():
+    chain = [("x", "x", "X", "_", "_", at, "x") for at in range(501)]
+    draw = random.Random(1)
+    question = TreeQuestion(table_of_trees([chain, *(clause(draw) for _ in range(9))]))
+    said = question.warnings(np.arange(8), np.arange(8, 10))
+    assert "1 sentence of more than 500 tokens: not learned from, and parsed in stretches" in said
+    assert "500" not in "".join(TreeQuestion(treebank(9)).warnings(np.arange(8), np.arange(8, 9)))

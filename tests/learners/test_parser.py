@@ -18,7 +18,8 @@ from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.errors import InputError, ReadError
 from featloom.learners.edge_model import with_gold
-from featloom.learners.parser import DependencyParser
+from featloom.learners.parser import DependencyParser, LongSentence
+from featloom.learners.parser_reasons import explain_heads
 from featloom.learners.parser_templates import (
     TokenColumns,
     edge_columns,
@@ -448,3 +449,57 @@ def test_the_manual_set_is_that_of_word_tag_and_coarse_tag(bosque):
     # With one column all three are the same, and templates fall together.
     alone = manual_templates(TokenColumns("form", "form", "form"))
     assert len({frozenset(template.places) for template in alone}) == len(alone) < 104
+
+
+# ── sentences that no treebank has ──
+
+
+def test_a_sentence_of_thousands_of_tokens_is_parsed_in_stretches_with_a_word(manual, bosque):
+    """At once it would take minutes, and gigabytes."""
+    joined = replace(
+        bosque[1], sequence_bounds=np.array([0, len(bosque[1])]), heads=None, groups=None
+    )
+    said = r"^a sentence of [\d,]+ tokens \('.+ …'\) is parsed in \d+ stretches of at most 500, "
+    with pytest.warns(LongSentence, match=said):
+        (heads,) = manual.predict(joined)
+    assert heads.count(0) == 1
+    with_root = np.array([-1, *heads])
+    assert reaches_root(with_root)
+    assert is_projective(with_root)
+    # Most tokens have the head that they have where sentences are apart.
+    starts = np.repeat(bosque[1].sequence_bounds[:-1], np.diff(bosque[1].sequence_bounds))
+    apart = np.concatenate(manual.predict(bosque[1]))
+    apart = np.where(apart > 0, apart + starts, -1)
+    assert np.mean((np.array(heads) == apart)[apart >= 0]) > 0.85
+
+
+def test_what_is_explained_is_what_is_parsed_in_stretches_too(toy):
+    long = [HE_RAN[0], *[HE_RAN[1]] * 24]
+    parser = clone(toy).set_params(longest=10).fit([HE_RAN] * 20)
+    with pytest.warns(LongSentence, match="3 stretches"):
+        (heads,) = parser.predict(bare([long]))
+    (explained,) = explain_heads(parser, bare([long]))
+    assert [one.head for one in explained] == heads
+    assert {0, *range(1, 26)} >= {one.against for one in explained if one.against is not None}
+
+
+def test_long_sentences_are_not_learned_from_and_that_is_said(toy):
+    chain = [token("ran", "VERB", at, "root") for at in range(5_000)]
+    said = (
+        r"^1 of 21 sentences not learned from, for they have more than 500 tokens \(longest\); "
+        r"the first has 5,000 \('ran ran ran ran …'\)$"
+    )
+    with pytest.warns(UserWarning, match=said):
+        parser = small().fit([*[HE_RAN] * 10, chain, *[HE_RAN] * 10])
+    np.testing.assert_array_equal(parser.model_.weights, toy.model_.weights)
+    with pytest.raises(InputError, match="every sentence to learn from has more than 500 tokens"):
+        small().fit([chain])
+
+
+def test_how_long_is_too_long_can_be_said_and_is_kept(toy, tmp_path):
+    chain = [token("x", "X", at, "x") for at in range(520)]
+    parser = small(longest=600, epochs=1, relations=False, prune=0).fit([HE_RAN, chain])
+    parser.save(tmp_path / "trees.featloom")
+    assert DependencyParser.load(tmp_path / "trees.featloom").longest == 600
+    with pytest.raises(InputError, match="longest is 10000; it must lie between 10 and 5000"):
+        small(longest=10_000).fit([HE_RAN])

@@ -113,7 +113,7 @@ def test_two_clusters_at_a_time_listen_on_this_machine_alone(recwarn):
         for each in (one, other):
             info = each.client.scheduler_info(n_workers=-1)
             addresses = [info["address"], *info["workers"]]
-            assert {address.rpartition(":")[0] for address in addresses} == {"tcp://127.0.0.1"}
+            assert {address.rpartition(":")[0] for address in addresses} == {"tls://127.0.0.1"}
     assert [str(warning.message) for warning in recwarn] == []
 
 

@@ -7,7 +7,7 @@ which templates spoke for each head, and against the runner-up.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,14 +55,20 @@ def parse(
     json: options.Json = False,
 ) -> None:
     """Predict heads and relations of tokens, on standard output or in a file."""
+    import warnings
+
     from featloom.data.treebank import refuse_packed, write_heads
+    from featloom.learners.parser import LongSentence
 
     if out not in (None, STANDARD_OUTPUT):
         refuse_packed(out)
         options.file_to_write(out)
     parser = load_parser(model).set_params(n_jobs=jobs)
     table = read_to_parse(data, parser, with_heads=score, on_bad_row=on_bad_row)
-    trees = parser.predict_trees(table)
+    say_what_is_long(data, table, parser, with_heads=score)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LongSentence)
+        trees = parser.predict_trees(table)
     judged = judge(table, trees, relations=bool(parser.relations_)) if score else None
     explained = None if explain is None else _explained(parser, table, explain)
     to_pipe = out == STANDARD_OUTPUT or (out is None and not score and not explained)
@@ -161,6 +167,30 @@ def read_to_parse(
             file=str(data),
         )
     return table
+
+
+def say_what_is_long(
+    data: Path, table: NominalTable, parser: DependencyParser, *, with_heads: bool
+) -> None:
+    """Warn, before the work, of sentences that are parsed in stretches: where the first begins."""
+    import warnings
+
+    import numpy as np
+
+    from featloom.data.readers.conllu import parse_sentence, sentence_lines
+    from featloom.data.stretches import Stretches, is_long
+
+    long = is_long(table, parser.longest)
+    if not long.any():
+        return
+    sentences = (
+        lines
+        for lines in sentence_lines(str(data))
+        if parse_sentence(lines, str(data), heads=with_heads).tokens
+    )
+    lines = next(islice(sentences, int(np.argmax(long)), None))
+    words = Stretches.of(table, parser.longest).in_words()
+    warnings.warn(f"{data}:{lines[0][0]}: {words}", stacklevel=2)
 
 
 def judge(

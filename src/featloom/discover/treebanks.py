@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from featloom.compare.contenders import Contender, Finding, Setting, tallied
+from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.discover.sentences import (
@@ -31,7 +32,7 @@ from featloom.discover.sentences import (
 from featloom.errors import InputError
 from featloom.evaluation.attachment import is_punctuation
 from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.learners.parser import DependencyParser
+from featloom.learners.parser import LONGEST, DependencyParser
 from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.runs import write_beside
@@ -140,6 +141,11 @@ class TreeQuestion(SentencesQuestion):
     def warnings(self, learn: np.ndarray, test: np.ndarray) -> list[str]:
         form = self.table.columns[0]
         found = repeated_sentences(self.table, [form], learn, test)
+        if n_long := int(is_long(self.table, LONGEST).sum()):
+            found.append(
+                f"{n_long:,} sentence{'s' * (n_long > 1)} of more than {LONGEST} tokens: not "
+                "learned from, and parsed in stretches"
+            )
         given = [name for name in ("lemma", "upos", "xpos", "feats") if self._has(name)]
         if given:
             found.append(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -21,6 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.columns import derive, fit_makers
 from featloom.data.edges import Candidates, EdgeReader, EdgeSentences, edge_table
+from featloom.data.sentences import take_sentences
+from featloom.data.stretches import Stretches, first_words, is_long, sentence_bounds
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
@@ -49,17 +52,23 @@ DECODERS = ("eisner", "chu-liu-edmonds")
 TRAININGS = ("mira", "perceptron")
 # The trees that edge templates are grown from: chosen on the development data of UD Bosque.
 FOREST: dict[str, Any] = {"n_trees": 60, "prune": None, "backoff": False, "most": 500}
+LONGEST = 500  # tokens: a tenth of a second to parse
 _PILOT_BITS, _RELATION_BITS = 20, 17
 # Parameters that are whole numbers, and between which they lie.
 _WHOLE_NUMBERS = (
     ("epochs", 1, 10_000),
     ("bits", 8, 30),
+    ("longest", 10, 5_000),
     ("n_jobs", -(2**15), 2**15),
     ("random_state", 0, 2**32 - 1),
 )
 # Parameters that neither templates nor the heads that are looked at depend on.
 _OF_TRAINING = ("training", "epochs", "margin", "step", "decoder")
 _GOLD = "the trees to learn from have no heads"
+
+
+class LongSentence(UserWarning):
+    """A sentence was so long that it was parsed in stretches."""
 
 
 class DependencyParser(BaseEstimator):
@@ -83,6 +92,8 @@ class DependencyParser(BaseEstimator):
     prune : heads with less than this share of the likeliest head's probability, by a pilot model,
         are not looked at; 0: all are.
     relations : whether relations are learned; default: where the training sentences have them.
+    longest : sentences with more tokens are not learned from, and are parsed in stretches of at
+        most so many; a warning tells of them.  Time grows with the third power of the length.
     bits : weights lie in a table of 2**bits.
     n_jobs : threads; they change the time and nothing else.
     random_state : seed of the order of sentences and of the forest.
@@ -121,6 +132,7 @@ class DependencyParser(BaseEstimator):
         single_root=None,
         prune=0.003,
         relations=None,
+        longest=LONGEST,
         bits=22,
         n_jobs=None,
         random_state=None,
@@ -139,6 +151,7 @@ class DependencyParser(BaseEstimator):
         self.single_root = single_root
         self.prune = prune
         self.relations = relations
+        self.longest = longest
         self.bits = bits
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -159,6 +172,7 @@ class DependencyParser(BaseEstimator):
             raise InputError(_GOLD)
         if not len(table):
             raise InputError("there are no trees to learn from")
+        table = self._short_enough(table)
         self._makers = fit_makers(table, self.derived)
         table = derive(table, *self._makers)
         self.single_root_ = _has_single_roots(table) if self.single_root is None else bool(
@@ -339,12 +353,38 @@ class DependencyParser(BaseEstimator):
             raise InputError("the trees to learn from have no relations")
         return there if self.relations is None else bool(self.relations)
 
+    def _short_enough(self, table: NominalTable) -> NominalTable:
+        """The sentences that are learned from."""
+        long = is_long(table, self.longest)
+        if not long.any():
+            return table
+        if long.all():
+            raise InputError(
+                f"every sentence to learn from has more than {self.longest} tokens (longest); "
+                "blank lines part sentences"
+            )
+        bounds, first = sentence_bounds(table), int(np.argmax(long))
+        warnings.warn(
+            f"{long.sum():,} of {len(long):,} sentences not learned from, for they have more than "
+            f"{self.longest} tokens (longest); the first has "
+            f"{bounds[first + 1] - bounds[first]:,} ('{first_words(table, int(bounds[first]))} …')",
+            stacklevel=3,
+        )
+        return take_sentences(table, np.flatnonzero(~long))
+
     def _parse(self, sentences: Any) -> tuple[EdgeSentences, list[list[int]]]:
         check_is_fitted(self, "model_")
         table = derive(table_of_trees(sentences), *self._makers)
-        edges = self._reader.read(table)
+        stretches = Stretches.of(table, self.longest)
+        edges = self._reader.read(stretches.table)
+        is_cut = len(edges) > len(stretches.bounds) - 1
+        if is_cut:
+            warnings.warn(stretches.in_words(), LongSentence, stacklevel=3)
         heads = self.model_.parse(edges, self._candidates(edges), self._threads())
-        return edges, replace(edges, heads=heads).token_heads()
+        found = replace(edges, heads=heads).token_heads()
+        if not is_cut:
+            return edges, found
+        return self._reader.read(table), stretches.joined(found, one_root=self.single_root_)
 
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)

@@ -8,13 +8,14 @@ then the weights add up to less than 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from featloom.data.columns import derive
 from featloom.data.edges import COUNTS, DISTANCES, N_SETS, SIDES, EdgeColumn, EdgeSentences
+from featloom.data.stretches import Place, Stretches
 from featloom.data.trees import table_of_trees
 from featloom.features.template import Template
 from featloom.kernels.edges import (
@@ -60,27 +61,34 @@ def explain_heads(
     (2, 0, True)
     """
     table = derive(table_of_trees(sentences), *parser._makers)
-    edges = parser._reader.read(table)
+    stretches = Stretches.of(table, parser.longest)
+    edges = parser._reader.read(stretches.table)
     candidates = parser._candidates(edges)
     heads = parser.model_.parse(edges, candidates, parser._threads())
     hashes = parser.model_.templates.hashes(edges)
-    explained = []
-    for start, end in zip(edges.starts[:-1].tolist(), edges.starts[1:].tolist(), strict=True):
-        spread = spread_sentence(parser.model_.templates.layout, start, end - start, *hashes)
-        sentence = _Sentence(parser, edges, start, *spread)
-        found = []
-        for at in range(start + 1, end):
+    explained: list[list[HeadReasons]] = [[] for _ in stretches.bounds[1:]]
+    trees = replace(edges, heads=heads).token_heads()
+    places = stretches.places(trees, one_root=parser.single_root_)
+    for start, tree, place in zip(edges.starts[:-1].tolist(), trees, places, strict=True):
+        n = len(tree) + 1
+        spread = spread_sentence(parser.model_.templates.layout, start, n, *hashes)
+        sentence = _Sentence(parser, edges, start, place, *spread)
+        for mod, head in enumerate(tree, start=1):
+            at = start + mod
             allowed = candidates.heads[candidates.starts[at] : candidates.starts[at + 1]]
-            found.append(sentence.explain(at - start, int(heads[at]), allowed.tolist(), most))
-        explained.append(found)
+            reasons = sentence.explain(mod, head, allowed.tolist(), most)
+            explained[place.sentence].append(reasons)
     return explained
 
 
 class _Sentence:
-    """One sentence, whose edges are looked at feature by feature."""
+    """One sentence or stretch of it, whose edges are looked at feature by feature."""
 
-    def __init__(self, parser: DependencyParser, edges: EdgeSentences, start: int, of_head, of_mod):
-        self.parser, self.edges, self.start = parser, edges, start
+    def __init__(
+        self, parser: DependencyParser, edges: EdgeSentences, start: int, place: Place, of_head,
+        of_mod,
+    ):  # fmt: skip
+        self.parser, self.edges, self.start, self.place = parser, edges, start, place
         self.of_head, self.of_mod = of_head, of_mod
         self.model = parser.model_
         self.templates = parser.model_.templates.templates
@@ -95,8 +103,10 @@ class _Sentence:
         def name(t: int) -> str:
             return self.name(self.templates[t], head, mod)
 
-        words = None if against is None else str(against)
-        return HeadReasons(head, against, strongest(str(head), words, weights, name, most))
+        own = self.place.number(head)
+        other = None if against is None else self.place.number(against)
+        words = None if other is None else str(other)
+        return HeadReasons(own, other, strongest(str(own), words, weights, name, most))
 
     def weights(self, head: int, mod: int) -> np.ndarray:
         """What each template adds to the score of an edge."""

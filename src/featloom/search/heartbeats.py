@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from featloom.search.scratch import new_folder
+from featloom.scratch import new_folder
 
 HUNG = 120.0  # seconds without a sign of life
 _EVERY = 1.0

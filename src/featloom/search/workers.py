@@ -36,6 +36,7 @@ from typing import Protocol
 from featloom.cluster import ONE_THREAD, deaf_to_ctrl_c
 from featloom.errors import InputError
 from featloom.kernels.compiling import compiled_so_far
+from featloom.scratch import scratch_folder
 from featloom.search.heartbeats import (
     end_the_hung,
     expect_life,
@@ -43,7 +44,6 @@ from featloom.search.heartbeats import (
     show_life_until_alone,
 )
 from featloom.search.limits import PastLimit, time_limit
-from featloom.search.scratch import scratch_folder
 from featloom.search.space import Candidate, candidate_key
 from featloom.search.strategies import Result
 

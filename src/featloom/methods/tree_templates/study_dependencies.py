@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.evaluation.attachment import attachment_counts
 from featloom.evaluation.metrics import accuracy_of_counts
@@ -132,10 +133,10 @@ def _drops(parser: DependencyParser, table: NominalTable, seed: int) -> dict[str
     The slot of a feature depends on its own template and values alone, so a model with one
     template fewer reads the others' weights from the same table.
     """
-    assert table.sequence_bounds is not None
-    n = len(table.sequence_bounds) - 1
+    short = np.flatnonzero(~is_long(table, parser.longest))
+    n = len(short)
     some = np.random.default_rng(seed).choice(n, min(n, _DROP_SENTENCES), replace=False)
-    sentences = take_trees(table, np.sort(some))
+    sentences = take_trees(table, short[np.sort(some)])
     edges = parser._reader.read(sentences)
     candidates = parser._candidates(edges)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from featloom.errors import InputError
-from featloom.search.scratch import remove_abandoned, scratch_folder
+from featloom.scratch import remove_abandoned, scratch_folder
 
 HOLD = """
-from featloom.search.scratch import scratch_folder
+from featloom.scratch import scratch_folder
 with scratch_folder("search") as folder:
     (folder / "evaluate").write_bytes(bytes(100))
     print(folder, flush=True)
