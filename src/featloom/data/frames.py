@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.class_types import type_of_values
 from featloom.data.encoding import encode
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -98,10 +99,14 @@ def _with_labels(
     elif np.ndim(y) != 1:
         raise InputError(f"labels have {np.ndim(y)} dimensions, one expected")
     values = y.to_list() if hasattr(y, "to_list") else y
+    values = values if isinstance(values, np.ndarray) else list(values)
     labels, classes = encode(text_of(values, target))
     if len(labels) != len(table):
         raise InputError(f"{len(labels)} labels for {len(table)} rows")
-    return replace(table, labels=labels - np.int32(1), classes=classes, target=target)
+    return replace(
+        table, labels=labels - np.int32(1), classes=classes, target=target,
+        class_type=type_of_values(values),
+    )  # fmt: skip
 
 
 def _columns_of(X: Any) -> tuple[list[str], list[Any]]:

@@ -95,8 +95,9 @@ def in_ranges(
     classes.append(f"above {texts[-1]}")
     labels = np.where(has, np.searchsorted(cuts, numbers, side="left"), -1).astype(np.int32)
     return replace(
-        data, labels=labels, classes=tuple(classes), target=f"{name} in {len(classes)} ranges"
-    )
+        data, labels=labels, classes=tuple(classes), class_type="str",
+        target=f"{name} in {len(classes)} ranges",
+    )  # fmt: skip
 
 
 def without_idle_columns(

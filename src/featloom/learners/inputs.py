@@ -47,7 +47,9 @@ class TableReader:
         recoded = self.table.recode(table)
         if self.table.labels is None and table.labels is not None:
             # Nothing is known of classes here; those that X brings keep their names.
-            recoded = replace(recoded, labels=table.labels, classes=table.classes)
+            recoded = replace(
+                recoded, labels=table.labels, classes=table.classes, class_type=table.class_type
+            )
         return recoded
 
 
@@ -78,6 +80,9 @@ class Labelled(Protocol):
 
     @property
     def classes(self) -> tuple[str, ...]: ...
+
+    @property
+    def class_values(self) -> np.ndarray: ...
 
     def __len__(self) -> int: ...
 
@@ -111,7 +116,7 @@ def checked_target(data: Labelled, y) -> np.ndarray:
     """y as an array with a class for each row; without one, the names that the data carries."""
     if y is None:
         _check_carried(data)
-        return np.array(data.classes, dtype=object)[data.labels]
+        return data.class_values[data.labels]
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         import warnings
@@ -171,10 +176,10 @@ def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
     assert data.labels is not None
     present = np.flatnonzero(np.bincount(data.labels, minlength=len(data.classes)))
-    ordered = sorted(present, key=lambda label: data.classes[label])
+    ordered = present[np.argsort(data.class_values[present], kind="stable")]
     new_label = np.zeros(len(data.classes), dtype=np.int64)
     new_label[ordered] = np.arange(len(ordered))
-    classes = np.array([data.classes[label] for label in ordered], dtype=object)
+    classes = data.class_values[ordered]
     _check_number(classes)
     return new_label[data.labels], classes
 
