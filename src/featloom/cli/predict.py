@@ -105,7 +105,7 @@ class Answering:
             if (wanted := self.explain - len(self.explained)) > 0:
                 first = rows.take(np.arange(min(wanted, len(rows))))
                 self.explained += self.predictor.explain(first)
-            n_judged, n_right = judge(rows, answers)
+            n_judged, n_right = judge(rows, answers, self.predictor.class_type)
             self.n_judged, self.n_right = self.n_judged + n_judged, self.n_right + n_right
             head = csv_head(self.predictor.classes if self.proba else ()) if not self.n_rows else ""
             self.n_rows += len(rows)
@@ -124,14 +124,19 @@ class Answering:
         return {"rows": self.n_judged, "right": self.n_right, "accuracy": accuracy}
 
 
-def judge(rows: NominalTable | FeatureMatrix, answers: np.ndarray) -> tuple[int, int]:
-    """How many rows have a class, and how many of them the right answer."""
+def judge(
+    rows: NominalTable | FeatureMatrix, answers: np.ndarray, class_type: str = "str"
+) -> tuple[int, int]:
+    """How many rows have a class, and how many of them the right answer; 1 and 1.0 are one."""
+    from featloom.data.class_types import value_of
+
     if rows.labels is None:
         return 0, 0
     known = rows.labels >= 0
+    classes = [value_of(name, class_type) for name in rows.classes]
     right = sum(
-        str(answer) == rows.classes[label]
-        for answer, label in zip(answers[known].tolist(), rows.labels[known], strict=True)
+        value_of(str(answer), class_type) == classes[label]
+        for answer, label in zip(answers[known].tolist(), rows.labels[known].tolist(), strict=True)
     )
     return int(known.sum()), right
 

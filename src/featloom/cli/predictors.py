@@ -44,13 +44,15 @@ class Predictor(ABC):
     does : what it does with them: "compares", "looks at".
     target : name of the column with the classes, or "".
     classes : their names.
+    class_type : what they are: "str", "int", "float" or "bool".
     """
 
     columns: tuple[str, ...]
     needed: frozenset[str]
     does: str
     target: str
-    classes: list[Any]
+    classes: list[str]
+    class_type: str
 
     def read(self, data: Path) -> Any:
         """Rows of a file that this model alone can read; None: any reader will do."""
@@ -58,7 +60,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def predict(self, rows: Any) -> np.ndarray:
-        """The class of each row."""
+        """The name of the class of each row."""
 
     @abstractmethod
     def shares(self, rows: Any) -> np.ndarray:
@@ -75,15 +77,23 @@ class MemoryPredictor(Predictor):
     does = "compares"
 
     def __init__(self, memory: MemoryClassifier, jobs: int):
+        from featloom.data.class_types import type_of_values
+        from featloom.learners.inputs import class_names
+
         self._memory = memory.set_params(n_jobs=jobs)
         table = memory._reader.table
         self.columns, self.target = table.columns, table.target
         modes = zip(table.columns, memory.modes_, strict=True)
         self.needed = frozenset(name for name, mode in modes if mode != "ignore")
-        self.classes = memory.classes_.tolist()
+        self.classes = class_names(table, memory.classes_)
+        self.class_type = type_of_values(memory.classes_)
 
     def predict(self, rows: NominalTable) -> np.ndarray:
-        return self._memory.predict(rows)
+        return self._named(self._memory.predict(rows))
+
+    def _named(self, answers: np.ndarray) -> np.ndarray:
+        places = self._memory.classes_.searchsorted(answers)
+        return _texts(self.classes)[places]
 
     def shares(self, rows: NominalTable) -> np.ndarray:
         return self._memory.predict_proba(rows)
@@ -126,10 +136,10 @@ class LinearPredictor(Predictor):
         self._model = model
         self.columns, self.target = model.columns, model.target
         self.needed = frozenset(model.used_columns)
-        self.classes = list(model.classes)
+        self.classes, self.class_type = list(model.classes), model.class_type
 
     def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
-        return self._model.predict(rows)
+        return _texts(self.classes)[self._model.scores(rows).argmax(axis=1)]
 
     def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
         return self._model.predict_proba(rows)
@@ -159,6 +169,7 @@ class TaskPredictor(Predictor):
     def __init__(self, models: TaskModels):
         self._models = models
         self.target, self.classes = models.target, sorted(set(models.classes))
+        self.class_type = models.class_type
         self.columns = (models.task_column, *models.columns) if models.columns else ()
         self.needed = frozenset([models.task_column, *models.features.used_columns])
         self._warned: set[str] = set()
@@ -172,7 +183,7 @@ class TaskPredictor(Predictor):
         return archive_with_tasks(data, task=self._models.task_column, target=self.target)
 
     def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
-        answers = self._models.predict(rows)
+        answers = self._models.answers(rows, self._models.tasks_of(rows))
         strange = [answer is None for answer in answers.tolist()]
         if any(strange):
             self._warn(self._models.tasks_of(rows)[strange].tolist())
@@ -227,9 +238,15 @@ class TaskPredictor(Predictor):
             warnings.warn(f"{which} no model, and rows of it no answer", stacklevel=2)
 
 
+def _texts(names: Sequence[str]) -> np.ndarray:
+    import numpy as np
+
+    return np.array(names, dtype=object)
+
+
 def load_predictor(model: Path, jobs: int = 1) -> Predictor:
     """The model of a run, or the one in a file."""
-    from featloom.cli.models import open_model
+    from featloom.discover.loading import open_model
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
     from featloom.methods.transfer.task_models import TaskModels

@@ -132,7 +132,7 @@ def _explanation(token: str, why: Reasons) -> list[str]:
 
 def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     """The tagger of a run, or the one in a file; and the file."""
-    from featloom.cli.models import open_model
+    from featloom.discover.loading import open_model
     from featloom.learners.tagger import SequenceTagger
 
     return open_model(model, {"tagger": SequenceTagger.load}, made_by="'featloom select' makes one")

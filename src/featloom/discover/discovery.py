@@ -106,7 +106,9 @@ class Discovery:
     def pipeline(self) -> Any:
         """The model that was chosen, fitted on all the data.
 
-        For tables a plain scikit-learn Pipeline, for sentences the tagger, for trees the parser.
+        For tables a plain scikit-learn Pipeline, for sentences the tagger, for trees the parser,
+        for many tasks their models.  Classes are predicted as what they were: whole numbers, truth
+        values, text.
         """
         if self.fitted is None:
             raise InputError("nothing was finished, so there is no model")

@@ -18,7 +18,7 @@ from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion, task_rows
 from featloom.discover.progress import Progress
-from featloom.discover.reading import read_data, share_to_read
+from featloom.discover.reading import holds_classes, read_data, share_to_read
 from featloom.discover.sequences import SentenceQuestion
 from featloom.discover.tables import TableQuestion
 from featloom.discover.treebanks import TreeQuestion
@@ -34,13 +34,13 @@ JOURNAL = "discover.journal"
 
 def discover(
     data: Any,
-    target: str | None = None,
+    target: Any = None,
     *,
     kind: str | None = None,
     groups: str | None = None,
     task: str | None = None,
     test: Any = None,
-    positive: str | None = None,
+    positive: Any = None,
     judge_by: str = "log-loss",
     class_weight: str | None = None,
     bins: int | None = None,
@@ -58,12 +58,14 @@ def discover(
 
     Parameters
     ----------
-    data : a file, a DataFrame, a NominalTable or FeatureMatrix with classes.
-    target : column with the class.
+    data : a file, a DataFrame, an array, a list of lists or of dicts, a NominalTable or
+        FeatureMatrix with classes.
+    target : column with the class; or the classes themselves, as in ``discover(X, y)``.
     kind : "table", "sequence", "trees" or "tasks"; None: as recognised.
     groups : column of documents, whose rows are never split apart.
     task : column that names the task of a row, for many small tables in one.
-    test : rows to report on, in any form that ``data`` can have; None: a fifth is held out.
+    test : rows to report on, in any form that ``data`` can have, as a pair (X, y) where the
+        classes are given beside ``data``; None: a fifth is held out.
     positive : class whose F1 counts; default the rarer of two.
     judge_by : what tables are tuned, chosen and ordered by: "log-loss", "AUC", "Brier score",
         "accuracy" or "F1"; the others are told beside it.
@@ -94,11 +96,15 @@ def discover(
     """
     begun = monotonic()
     budget = Budget.of_time(budget)  # a wrong one is refused before anything is read
-    share, noticed = share_to_read(data, sample, columns=(target, groups))
+    named = (None if holds_classes(target) else target, groups)
+    share, noticed = share_to_read(data, sample, columns=named)
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
+    if holds_classes(target):
+        target, test = None, _pair(test, groups)
     question, is_test, warnings = ask(
-        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive, bins=bins,
-        judge_by=judge_by, class_weight=class_weight,
+        data, target, kind=kind, groups=groups, task=task, test=test,
+        positive=None if positive is None else str(positive), bins=bins, judge_by=judge_by,
+        class_weight=class_weight,
     )  # fmt: skip
     warnings = [*noticed, *warnings]
     journal = None
@@ -167,6 +173,15 @@ def ask(
         raise InputError(f"class_weight is {class_weight!r}; it can be None or 'balanced'")
     question = TableQuestion(read, positive, judge_by, class_weight == "balanced", outside)
     return question, is_test, warnings
+
+
+def _pair(test: Any, groups: str | None) -> Any:
+    """A test part whose classes are given beside its rows."""
+    if test is None or isinstance(test, NominalTable):
+        return test
+    if not isinstance(test, tuple) or len(test) != 2:
+        raise InputError("test must be a pair (X, y), for the classes are given beside the data")
+    return read_data(*test, groups)
 
 
 def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:

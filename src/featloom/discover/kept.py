@@ -11,6 +11,7 @@ MODEL = "model.featloom"
 FEATURES = "features.json"
 INTERACTIONS = "interactions.vw"
 PRIOR = "prior.json"
+PLAN = "templates.json"
 
 
 def save_linear(pipeline: Any, folder: Path) -> list[str]:

@@ -44,6 +44,11 @@ def check_target(data: NominalTable | FeatureMatrix) -> list[str]:
                 f"classes can be predicted, and {ranges}"
             )
         return [f"each of the {len(names):,} numbers of {name!r} is taken as a class; {ranges}"]
+    if not _share_of_numbers(names) < 1.0 and any("." in one and float(one) % 1 for one in names):
+        return [
+            f"{name!r} holds numbers with fractions, which scikit-learn takes for measurements; "
+            "its classes are text"
+        ]
     if len(names) > 0.5 * len(labels):
         raise InputError(
             f"{name!r} holds {len(names):,} different values in {len(labels):,} rows; a class "

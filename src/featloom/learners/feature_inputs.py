@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from featloom.data.blocks import Blocks
-from featloom.data.frames import table_from_frame
+from featloom.data.frames import are_records, table_from_frame
 from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
@@ -43,6 +43,8 @@ class InputReader:
 
     def fit(self, estimator, X) -> FeatureMatrix:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if are_records(X):
+            X = table_from_frame(X)
         if isinstance(X, FeatureMatrix):
             estimator.n_features_in_ = X.shape[1]
             matrix = X
@@ -101,6 +103,9 @@ def _two_dimensional(X):
     if sparse.issparse(X) or hasattr(X, "__dataframe__") or hasattr(X, "columns"):
         return X
     array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        # NumPy made texts of the numbers among them, 22.0 of what is 22 elsewhere.
+        array = np.asarray(X, dtype=object)
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got an array of {array.ndim} dimensions instead. "

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from featloom.data.frames import table_from_frame
+from featloom.data.frames import are_records, has_column_names, table_from_frame
+from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, missing
 
@@ -21,6 +22,8 @@ class TableReader:
 
     def fit(self, estimator, X) -> NominalTable:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if are_records(X):
+            X = table_from_frame(X)
         if isinstance(X, NominalTable):
             estimator.n_features_in_ = len(X.columns)
             if hasattr(estimator, "feature_names_in_"):
@@ -53,21 +56,94 @@ class TableReader:
         return recoded
 
 
+def rows_of(
+    X: Any, columns: Sequence[str], needed: Collection[str]
+) -> NominalTable | FeatureMatrix:
+    """Rows for a model that was kept: columns are found by name, or by place where none has one.
+
+    Parameters
+    ----------
+    columns : of the table that the model learned from; none for a bare matrix.
+    needed : those of them that must be there; others, and columns beside, may be.
+
+    Examples
+    --------
+    >>> table = rows_of([["c", 1]], ["letter", "next"], ["letter"])
+    >>> table.columns, table.vocabularies
+    (('letter', 'next'), (('c',), ('1',)))
+    """
+    if isinstance(X, FeatureMatrix):
+        return X
+    if not columns and not isinstance(X, NominalTable):
+        raise InputError(
+            "the model knows features by their names; give it a FeatureMatrix, as "
+            "FeatureMatrix.from_csr(X, names=...) makes one"
+        )
+    named = isinstance(X, NominalTable) or has_column_names(X)
+    table = table_from_frame(X)
+    if not columns or (not named and len(table.columns) == len(columns)):
+        return replace(table, columns=tuple(columns) or table.columns)
+    if not named:
+        raise InputError(f"X has {len(table.columns)} features, {len(columns)} were fitted")
+    if isinstance(X, NominalTable) or not set(columns).isdisjoint(table.columns):
+        lacking = [name for name in columns if name in needed and name not in table.columns]
+        if lacking:
+            known = ", ".join(table.columns)
+            raise InputError(f"{missing('column', lacking)}; there are {known}")
+        return table
+    if len(table.columns) != len(columns):
+        raise InputError(
+            f"{missing('column', list(columns))}; there are {', '.join(table.columns)}"
+        )
+    return replace(table, columns=tuple(columns))
+
+
+def share_of_right(answers: np.ndarray, y: Any) -> float:
+    """The share of rows that get their class.
+
+    >>> share_of_right(np.array([1, 0]), [1, 1])
+    0.5
+    """
+    y = np.ravel(np.asarray(y))
+    if len(y) != len(answers):
+        raise InputError(f"{len(y)} classes for {len(answers)} rows")
+    return float(np.mean(answers == y))
+
+
+def class_names(data: Any, values: np.ndarray) -> list[str]:
+    """The names of classes as the data have them; of others, their text.
+
+    >>> table = NominalTable.from_columns({"x": ["a"]}, labels=["true"], class_type="bool")
+    >>> class_names(table, np.array([False, True]))
+    ['False', 'true']
+    """
+    known = {}
+    if data is not None:
+        known = dict(zip(data.class_values.tolist(), data.classes, strict=True))
+    return [known.get(value, str(value)) for value in values.tolist()]
+
+
 def columns_by_name(estimator, X, columns: Sequence[str]):
-    """The columns of a DataFrame that a table had; anything else as it is.
+    """The columns of a DataFrame, or of dicts, that a table had; anything else as it is.
 
     What was fitted on a table knows its columns by name, so a frame may have them in another
     order, or have others too.  One that has none of the names is taken column by column.
     """
-    if isinstance(X, NominalTable) or not hasattr(X, "columns"):
+    if are_records(X):
+        X = table_from_frame(X)
+    elif not hasattr(X, "columns"):
         return X
     there = {str(name) for name in X.columns}
-    if hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns):
+    if not isinstance(X, NominalTable) and (
+        hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns)
+    ):
         return X
     lacking = [name for name in columns if name not in there]
     if lacking:
         known = ", ".join(map(str, X.columns))
         raise InputError(f"{missing('column', lacking)}; there are {known}")
+    if isinstance(X, NominalTable):
+        return X
     kept = [name for name in X.columns if str(name) in set(columns)]
     return table_from_frame(X[kept])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.class_types import class_values, type_of_values
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.formats.models import (
@@ -23,7 +24,7 @@ from featloom.formats.models import (
     save_model,
     unpack_strings,
 )
-from featloom.learners.inputs import TableReader
+from featloom.learners.inputs import TableReader, class_names
 from featloom.learners.memory import MemoryClassifier
 
 KIND = "memory"
@@ -53,6 +54,7 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
         },
         "columns": list(table.columns),
         "target": table.target,
+        "class_names": class_names(table, classifier.classes_),
         "named": hasattr(classifier, "feature_names_in_"),
         "n_values": [len(vocabulary) for vocabulary in table.vocabularies],
     }
@@ -91,19 +93,22 @@ def _restored(model: Model) -> MemoryClassifier:
         unpack_strings(arrays["values"], arrays["value_starts"]), description["n_values"]
     )
     classes = _classes(arrays)
+    names = tuple(map(str, description.get("class_names", classes.tolist())))  # of older files
     fits = (
         codes.shape == (len(labels), len(columns))
         and len(vocabularies) == len(columns)
         and all(codes[:, j].max(initial=0) <= len(v) for j, v in enumerate(vocabularies))
         and np.array_equal(np.unique(labels), np.arange(len(classes)))
         and codes.min(initial=0) >= 0
+        and np.array_equal(class_values(names, type_of_values(classes)), classes)
     )
     if not fits:
         raise InputError("codes and vocabularies differ")
     classifier._reader = TableReader()
     classifier._reader.table = NominalTable(
-        columns, codes, vocabularies, target=str(description["target"])
-    )
+        columns, codes, vocabularies, target=str(description["target"]),
+        classes=names, class_type=type_of_values(classes),
+    )  # fmt: skip
     classifier.n_features_in_ = len(columns)
     if description["named"]:
         classifier.feature_names_in_ = np.array(columns, dtype=object)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from featloom.data.class_types import CLASS_TYPES, class_values, type_of_values
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -36,6 +37,7 @@ from featloom.formats.models import (
     save_model,
     unpack_strings,
 )
+from featloom.learners.inputs import class_names, rows_of, share_of_right
 from featloom.learners.reasons import Reasons, strongest
 
 KIND = "linear"
@@ -54,6 +56,7 @@ class PlanModel:
     biases : one for each class.
     classes : their names.
     target : name of the column that the classes came from; "" where it had none.
+    class_type : "str", "int", "float" or "bool": what classes are predicted as.
     probabilistic : whether softmax of the scores are probabilities; of a support vector machine
         they are not.
 
@@ -75,6 +78,7 @@ class PlanModel:
     classes: tuple[str, ...]
     target: str = ""
     probabilistic: bool = True
+    class_type: str = "str"
 
     @classmethod
     def of(
@@ -87,6 +91,7 @@ class PlanModel:
         *,
         target: str = "",
         probabilistic: bool = True,
+        class_type: str = "str",
     ) -> PlanModel:
         """A model from what a classifier was fitted to.
 
@@ -97,7 +102,7 @@ class PlanModel:
         coef, intercept : as scikit-learn has them: a row for each class and a column for each
             feature, or one row, that of the second of two classes.
         classes : their names; numbers become their text.
-        target, probabilistic : as in the class.
+        target, probabilistic, class_type : as in the class.
         """
         if not isinstance(features, FeatureList):
             features = FeatureList.of(features, columns)
@@ -119,7 +124,7 @@ class PlanModel:
         # Features that say nothing are left out, and with them the values that only they have.
         kept = np.flatnonzero((weights != 0).any(axis=1))
         found, weights = _without_twins(features.take(kept), weights[kept])
-        model = cls(found, weights, biases, names, target, probabilistic)
+        model = cls(found, weights, biases, names, target, probabilistic, class_type)
         model._check()
         return model
 
@@ -130,7 +135,7 @@ class PlanModel:
 
     @property
     def classes_(self) -> np.ndarray:
-        return np.array(self.classes, dtype=object)
+        return class_values(self.classes, self.class_type)
 
     @property
     def used_columns(self) -> list[str]:
@@ -142,16 +147,26 @@ class PlanModel:
         """The features as a plan that other methods and models can carry."""
         return FeaturePlan(tuple(self.features))
 
-    def scores(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
+    def scores(self, data: Any) -> np.ndarray:
         """(rows, classes) sums of weights."""
-        return self._matrix(data) @ self.weights + self.biases
+        return self._matrix(self._rows(data)) @ self.weights + self.biases
 
-    def predict(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """The class of each row by name; the first of those that score the same."""
+    def predict(self, data: Any) -> np.ndarray:
+        """The class of each row, of the type that it was learned as.
+
+        Parameters
+        ----------
+        data : rows as a table, DataFrame, array or lists; of two classes that score the same, the
+            first is the answer.
+        """
         return self.classes_[self.scores(data).argmax(axis=1)]
 
-    def predict_proba(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """(rows, classes) probabilities."""
+    def score(self, data: Any, y: Any) -> float:
+        """The share of rows that get their class."""
+        return share_of_right(self.predict(data), y)
+
+    def predict_proba(self, data: Any) -> np.ndarray:
+        """(rows, classes) probabilities, columns as in ``classes_``."""
         if not self.probabilistic:
             raise InputError("the model's scores are distances and no probabilities")
         scores = self.scores(data).astype(np.float64)
@@ -160,7 +175,7 @@ class PlanModel:
 
     def explain(
         self,
-        data: NominalTable | FeatureMatrix,
+        data: Any,
         rows: Sequence[int] | np.ndarray | None = None,
         most: int | None = None,
     ) -> list[Reasons]:
@@ -171,6 +186,7 @@ class PlanModel:
         rows : numbers of rows; None: all.
         most : how many features are listed; None: all that the row has.
         """
+        data = self._rows(data)
         data = data.take(np.arange(len(data)) if rows is None else np.asarray(rows, dtype=np.int64))
         there, scores = self._matrix(data), self.scores(data)
         explained = []
@@ -211,6 +227,7 @@ class PlanModel:
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "target": self.target,
             "probabilistic": self.probabilistic,
+            "class_type": self.class_type,
         }
         save_model(path, KIND, description, arrays)
 
@@ -220,6 +237,9 @@ class PlanModel:
         model = load_model(path, kind=KIND)
         with fitting_parts(path):
             return _restored(model)
+
+    def _rows(self, data: Any) -> NominalTable | FeatureMatrix:
+        return rows_of(data, self.columns, self.used_columns)
 
     def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
         indptr, indices = self.features.rows(data)
@@ -245,6 +265,8 @@ class PlanModel:
             and self.weights.shape == (len(features), len(self.classes))
             and self.biases.shape == (len(self.classes),)
             and len(set(self.classes)) == len(self.classes) >= 2
+            and self.class_type in CLASS_TYPES
+            and len(set(self.classes_.tolist())) == len(self.classes)
         )
         if not sound:
             raise InputError("features, weights and classes do not fit")
@@ -260,7 +282,7 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
         Bayes of binary features.
     target : name of the column with the classes; None: that of the table it was fitted on.
 
-    Its answers are those of the pipeline, with names for classes that were numbers.
+    Its answers are those of the pipeline.
     """
     steps = [step for _, step in getattr(pipeline, "steps", ())]
     if len(steps) != 2 or not hasattr(steps[0], "feature_list"):
@@ -269,16 +291,18 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
     classifier = getattr(classifier, "best_estimator_", classifier)
     coef, intercept = _weights_of(classifier)
     features = found.feature_list()
+    table = getattr(found._reader, "table", None)
     if target is None:
-        target = getattr(getattr(found._reader, "table", None), "target", "")
+        target = getattr(table, "target", "")
     return PlanModel.of(
         features,
         features.columns,
         coef,
         intercept,
-        classifier.classes_,
+        class_names(table, classifier.classes_),
         target=target,
         probabilistic=hasattr(classifier, "predict_proba"),
+        class_type=type_of_values(classifier.classes_),
     )
 
 
@@ -350,6 +374,7 @@ def _restored(model: Model) -> PlanModel:
         tuple(unpack_strings(arrays["classes"], arrays["class_starts"])),
         target,
         probabilistic,
+        str(description.get("class_type", "str")),  # of older files
     )
     restored._check()
     return restored

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from featloom.data.class_types import CLASS_TYPES, class_values
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
@@ -33,6 +34,7 @@ from featloom.formats.models import (
     save_model,
     unpack_strings,
 )
+from featloom.learners.inputs import rows_of, share_of_right
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.prior_files import prior_of, prior_text
 from featloom.methods.transfer.relevance import RelevancePrior
@@ -57,6 +59,7 @@ class TaskModels:
     outputs, biases : which outputs a task chooses from, and what each scores in every row.
     task_column, target : names of the columns that told task and class; "" where there was none.
     prior : what the tasks found relevant, or None.
+    class_type : "str", "int", "float" or "bool": what classes are predicted as.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class TaskModels:
     task_column: str = ""
     target: str = ""
     prior: RelevancePrior | None = None
+    class_type: str = "str"
 
     @classmethod
     def of(
@@ -137,9 +141,36 @@ class TaskModels:
         """Whether tasks that were never met have an answer."""
         return len(self.starts) == len(self.tasks) + 2
 
-    def predict(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """The class of each row, whose column of tasks is among the others; None: no such task."""
-        return self.answers(data, self.tasks_of(data))
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes of all tasks, of the type that they were learned as."""
+        return np.unique(class_values(self.classes, self.class_type))
+
+    def predict(self, data: Any) -> np.ndarray:
+        """The class of each row, of the type that it was learned as; None where its task has none.
+
+        Parameters
+        ----------
+        data : rows as a table, DataFrame, array or lists, the column of tasks among the others.
+        """
+        rows = self.rows_of(data)
+        names = self.answers(rows, self.tasks_of(rows))
+        known = names != None  # noqa: E711
+        values = class_values(names[known].tolist(), self.class_type)
+        if known.all():
+            return values
+        found = np.full(len(names), None, dtype=object)
+        found[known] = values
+        return found
+
+    def score(self, data: Any, y: Any) -> float:
+        """The share of rows that get their class."""
+        return share_of_right(self.predict(data), y)
+
+    def rows_of(self, data: Any) -> NominalTable | FeatureMatrix:
+        """Data in any dress as rows that have the columns of the models."""
+        columns = (self.task_column, *self.columns) if self.columns else ()
+        return rows_of(data, columns, {self.task_column, *self.features.used_columns})
 
     def answers(self, data: NominalTable | FeatureMatrix, tasks: Any) -> np.ndarray:
         """The class of each row by name, with the task of each given; None: no such task."""
@@ -232,6 +263,7 @@ class TaskModels:
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "task_column": self.task_column,
             "target": self.target,
+            "class_type": self.class_type,
         }
         save_model(path, KIND, description, arrays)
 
@@ -253,7 +285,7 @@ class TaskModels:
         weights.sort_indices()
         return TaskModels(
             self.features.take(kept), weights, self.classes, self.tasks, self.starts, self.outputs,
-            self.biases, self.task_column, self.target, self.prior,
+            self.biases, self.task_column, self.target, self.prior, self.class_type,
         )  # fmt: skip
 
     def _scored(self, rows: sparse.csr_matrix, tasks: np.ndarray):
@@ -304,6 +336,8 @@ class TaskModels:
             and self.outputs.min(initial=0) >= 0
             and self.outputs.max(initial=-1) < len(self.classes)
             and bool(np.isfinite(self.biases).all())
+            and self.class_type in CLASS_TYPES
+            and len(self.classes_) == len(set(self.classes))
         )
         if not sound:
             raise InputError("features, weights and tasks do not fit")
@@ -336,5 +370,5 @@ def _restored(model: Model) -> TaskModels:
     return TaskModels(
         features, weights, tuple(strings("class")), tuple(strings("task")), arrays["starts"],
         arrays["outputs"].astype(np.int32), arrays["biases"], description["task_column"],
-        description["target"], prior,
+        description["target"], prior, str(description.get("class_type", "str")),  # of older files
     ).checked()  # fmt: skip
