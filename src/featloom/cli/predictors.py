@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from featloom.data.matrix import FeatureMatrix
+    from featloom.data.row_prints import Seen
     from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
@@ -67,6 +68,10 @@ class Predictor(ABC):
         """(rows, classes) shares of votes, or probabilities."""
 
     @abstractmethod
+    def seen(self, rows: Any) -> Seen:
+        """How many rows are among those that it learned from."""
+
+    @abstractmethod
     def explain(self, rows: Any) -> list[Explained]:
         """Why each row has its answer."""
 
@@ -78,6 +83,7 @@ class MemoryPredictor(Predictor):
 
     def __init__(self, memory: MemoryClassifier, jobs: int):
         from featloom.data.class_types import type_of_values
+        from featloom.data.row_prints import RowPrints
         from featloom.learners.inputs import class_names
 
         self._memory = memory.set_params(n_jobs=jobs)
@@ -87,9 +93,13 @@ class MemoryPredictor(Predictor):
         self.needed = frozenset(name for name, mode in modes if mode != "ignore")
         self.classes = class_names(table, memory.classes_)
         self.class_type = type_of_values(memory.classes_)
+        self._learned = RowPrints.of(table)
 
     def predict(self, rows: NominalTable) -> np.ndarray:
         return self._named(self._memory.predict(rows))
+
+    def seen(self, rows: NominalTable) -> Seen:
+        return self._learned.seen(rows)
 
     def _named(self, answers: np.ndarray) -> np.ndarray:
         places = self._memory.classes_.searchsorted(answers)
@@ -144,6 +154,9 @@ class LinearPredictor(Predictor):
     def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
         return self._model.predict_proba(rows)
 
+    def seen(self, rows: NominalTable | FeatureMatrix) -> Seen:
+        return self._model.seen(rows)
+
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
         from featloom.cli.reasons import reason_lines, reasons_part
 
@@ -194,6 +207,9 @@ class TaskPredictor(Predictor):
         from featloom.errors import InputError
 
         raise InputError("the scores of models of many tasks are no probabilities")
+
+    def seen(self, rows: NominalTable | FeatureMatrix) -> Seen:
+        return self._models.seen(rows)
 
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
         from featloom.cli.reasons import reason_lines, reasons_part

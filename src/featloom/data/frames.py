@@ -131,15 +131,16 @@ def as_frame(X: Any) -> Any:
     """
     import narwhals as nw
 
-    if getattr(getattr(X, "columns", None), "nlevels", 1) > 1:
+    if hasattr(X, "iloc") and getattr(X.columns, "nlevels", 1) > 1:
         raise InputError(
             f"the columns have names of {X.columns.nlevels} levels, such as {X.columns[0]!r}; join "
             'them first: df.columns = ["_".join(map(str, name)) for name in df.columns]'
         )
-    names = getattr(X, "column_names", None) or getattr(X, "columns", None)
-    if names is not None and not callable(names):
-        _check_names([str(name) for name in names])
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        _check_names([str(name) for name in getattr(X, "column_names", None) or X.columns])
+        raise
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     return frame if isinstance(frame, nw.DataFrame) else None

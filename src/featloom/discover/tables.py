@@ -508,6 +508,7 @@ class FittedPipeline:
     ----------
     shares : of the classes among the rows it was fitted on, in the order of its classes.
     learned : how many rows these were.
+    data : the rows it was fitted on.
     codes : of its model's classes, those that they have in the data.
     calibration : the number by which its probabilities are calibrated; None: not yet.
     threshold : probability from which the positive class has the best F1; None: not known.
@@ -518,6 +519,7 @@ class FittedPipeline:
     chosen: Setting
     shares: np.ndarray
     learned: int
+    data: Rows
     codes: np.ndarray
     calibration: float | None = None
     threshold: float | None = None
@@ -573,7 +575,7 @@ class FittedPipeline:
         return self.recipe.findings(self.model, _MOST_SHOWN)
 
     def save(self, folder: Path) -> list[str]:
-        return self.recipe.save(self.model, folder)
+        return self.recipe.save(self.model, folder, self.data)
 
 
 def fit_each(
@@ -600,7 +602,7 @@ def fit_each(
             _fit_from_nearest(model[-1], seen, names, fitted)
         ask = None if asks is None else partial(asks, place)
         yield FittedPipeline(
-            recipe, model, setting, sizes / len(names), len(names), codes, ask=ask
+            recipe, model, setting, sizes / len(names), len(names), data, codes, ask=ask
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from featloom.data.frames import are_records, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, missing
 
@@ -110,6 +112,27 @@ def share_of_right(answers: np.ndarray, y: Any) -> float:
     return float(np.mean(answers == y))
 
 
+def seen_among(
+    learned: RowPrints | None, rows: NominalTable | FeatureMatrix, columns: Sequence[str]
+) -> Seen:
+    """How many rows are among those that a model learned from; of its columns alone."""
+    if learned is None:
+        return Seen(len(rows))
+    if isinstance(rows, NominalTable) and columns:
+        kept = [j for j, name in enumerate(rows.columns) if name in set(columns)]
+        rows = replace(
+            rows, columns=tuple(rows.columns[j] for j in kept), codes=rows.codes[:, kept],
+            vocabularies=tuple(rows.vocabularies[j] for j in kept),
+        )  # fmt: skip
+    return learned.seen(rows)
+
+
+def warn_of_seen(seen: Seen) -> None:
+    """Tell who asks how good a model is that it has seen some of the rows."""
+    if seen.words:
+        warnings.warn(seen.words, stacklevel=3)
+
+
 def class_names(data: Any, values: np.ndarray) -> list[str]:
     """The names of classes as the data have them; of others, their text.
 
@@ -195,8 +218,6 @@ def checked_target(data: Labelled, y) -> np.ndarray:
         return data.class_values[data.labels]
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        import warnings
-
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(

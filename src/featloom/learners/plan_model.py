@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +24,7 @@ from scipy import sparse
 
 from featloom.data.class_types import CLASS_TYPES, class_values, type_of_values
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen, restored_prints
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
@@ -37,7 +38,7 @@ from featloom.formats.models import (
     save_model,
     unpack_strings,
 )
-from featloom.learners.inputs import class_names, rows_of, share_of_right
+from featloom.learners.inputs import class_names, rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 
 KIND = "linear"
@@ -57,6 +58,7 @@ class PlanModel:
     classes : their names.
     target : name of the column that the classes came from; "" where it had none.
     class_type : "str", "int", "float" or "bool": what classes are predicted as.
+    learned : fingerprints of the rows that it was fitted on; or None.
     probabilistic : whether softmax of the scores are probabilities; of a support vector machine
         they are not.
 
@@ -79,6 +81,7 @@ class PlanModel:
     target: str = ""
     probabilistic: bool = True
     class_type: str = "str"
+    learned: RowPrints | None = None
 
     @classmethod
     def of(
@@ -162,8 +165,13 @@ class PlanModel:
         return self.classes_[self.scores(data).argmax(axis=1)]
 
     def score(self, data: Any, y: Any) -> float:
-        """The share of rows that get their class."""
+        """The share of rows that get their class; a warning tells of rows that it learned from."""
+        warn_of_seen(self.seen(data))
         return share_of_right(self.predict(data), y)
+
+    def seen(self, data: Any) -> Seen:
+        """How many of some rows are among those that it learned from, value for value."""
+        return seen_among(self.learned, self._rows(data), self.columns)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """(rows, classes) probabilities, columns as in ``classes_``."""
@@ -222,7 +230,10 @@ class PlanModel:
         arrays["biases"] = self.biases
         arrays["values"], arrays["value_starts"] = pack_strings(values)
         arrays["classes"], arrays["class_starts"] = pack_strings(self.classes)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.prints
         description = {
+            "learned_all": self.learned is not None and self.learned.complete,
             "columns": list(self.columns),
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "target": self.target,
@@ -272,7 +283,9 @@ class PlanModel:
             raise InputError("features, weights and classes do not fit")
 
 
-def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
+def plan_model(
+    pipeline: Any, *, target: str | None = None, learned: NominalTable | FeatureMatrix | None = None
+) -> PlanModel:
     """The linear model that a fitted pipeline of features and a classifier amounts to.
 
     Parameters
@@ -281,6 +294,7 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
         (``feature_list()``: ConjunctionInducer, TreeTemplates), and a linear classifier or a naive
         Bayes of binary features.
     target : name of the column with the classes; None: that of the table it was fitted on.
+    learned : the rows that it was fitted on, by which the model will know them again; or None.
 
     Its answers are those of the pipeline.
     """
@@ -294,16 +308,17 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
     table = getattr(found._reader, "table", None)
     if target is None:
         target = getattr(table, "target", "")
-    return PlanModel.of(
+    model = PlanModel.of(
         features,
         features.columns,
         coef,
         intercept,
-        class_names(table, classifier.classes_),
+        class_names(learned if table is None else table, classifier.classes_),
         target=target,
         probabilistic=hasattr(classifier, "predict_proba"),
         class_type=type_of_values(classifier.classes_),
     )
+    return model if learned is None else replace(model, learned=RowPrints.of(learned))
 
 
 def _weights_of(classifier: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -375,6 +390,7 @@ def _restored(model: Model) -> PlanModel:
         target,
         probabilistic,
         str(description.get("class_type", "str")),  # of older files
+        restored_prints(description, arrays),
     )
     restored._check()
     return restored

@@ -92,8 +92,13 @@ def archive_with_tasks(data: Path, *, task: str, target: str) -> FeatureMatrix:
     rows = read_archive(
         path, task=task, target=target if there else None, groups=None, judged=there
     )
-    names, codes = np.unique(rows.tasks, return_inverse=True)
-    matrix, n = rows.matrix, len(rows)
+    return with_tasks(rows.matrix, rows.tasks, task)
+
+
+def with_tasks(matrix: FeatureMatrix, tasks: np.ndarray, task: str) -> FeatureMatrix:
+    """The rows with the task of each as one more feature, ``task=name``."""
+    names, codes = np.unique(tasks, return_inverse=True)
+    n = len(matrix)
     n_features, n_families = matrix.shape[1], len(matrix.families)
     return replace(
         matrix,

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from featloom.data.class_types import CLASS_TYPES, class_values
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen, restored_prints
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
@@ -34,7 +35,7 @@ from featloom.formats.models import (
     save_model,
     unpack_strings,
 )
-from featloom.learners.inputs import rows_of, share_of_right
+from featloom.learners.inputs import rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.prior_files import prior_of, prior_text
 from featloom.methods.transfer.relevance import RelevancePrior
@@ -59,6 +60,7 @@ class TaskModels:
     outputs, biases : which outputs a task chooses from, and what each scores in every row.
     task_column, target : names of the columns that told task and class; "" where there was none.
     prior : what the tasks found relevant, or None.
+    learned : fingerprints of the rows that they were fitted on; or None.
     class_type : "str", "int", "float" or "bool": what classes are predicted as.
 
     Examples
@@ -84,6 +86,7 @@ class TaskModels:
     target: str = ""
     prior: RelevancePrior | None = None
     class_type: str = "str"
+    learned: RowPrints | None = None
 
     @classmethod
     def of(
@@ -164,8 +167,14 @@ class TaskModels:
         return found
 
     def score(self, data: Any, y: Any) -> float:
-        """The share of rows that get their class."""
+        """The share of rows that get their class; a warning tells of rows learned from."""
+        warn_of_seen(self.seen(data))
         return share_of_right(self.predict(data), y)
+
+    def seen(self, data: Any) -> Seen:
+        """How many of some rows are among those that they learned from, value for value."""
+        columns = (self.task_column, *self.columns) if self.columns else ()
+        return seen_among(self.learned, self.rows_of(data), columns)
 
     def rows_of(self, data: Any) -> NominalTable | FeatureMatrix:
         """Data in any dress as rows that have the columns of the models."""
@@ -258,7 +267,10 @@ class TaskModels:
             arrays[f"{name}_names"], arrays[f"{name}_starts"] = pack_strings(strings)
         if self.prior is not None:
             arrays["prior"] = np.frombuffer(prior_text(self.prior).encode(), dtype=np.uint8)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.prints
         description = {
+            "learned_all": self.learned is not None and self.learned.complete,
             "columns": list(self.columns),
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "task_column": self.task_column,
@@ -285,7 +297,7 @@ class TaskModels:
         weights.sort_indices()
         return TaskModels(
             self.features.take(kept), weights, self.classes, self.tasks, self.starts, self.outputs,
-            self.biases, self.task_column, self.target, self.prior, self.class_type,
+            self.biases, self.task_column, self.target, self.prior, self.class_type, self.learned,
         )  # fmt: skip
 
     def _scored(self, rows: sparse.csr_matrix, tasks: np.ndarray):
@@ -371,4 +383,5 @@ def _restored(model: Model) -> TaskModels:
         features, weights, tuple(strings("class")), tuple(strings("task")), arrays["starts"],
         arrays["outputs"].astype(np.int32), arrays["biases"], description["task_column"],
         description["target"], prior, str(description.get("class_type", "str")),  # of older files
+        restored_prints(description, arrays),
     ).checked()  # fmt: skip
