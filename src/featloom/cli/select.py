@@ -173,14 +173,16 @@ def read_sentences(
     ``labelled`` False is for sentences to tag: labels may be missing, or all the same.
     """
     from featloom.data.readers import read_conll
-    from featloom.errors import InputError
+    from featloom.errors import InputError, meant
 
     names = named_columns(columns)
     how: dict[str, Any] = {"on_bad_row": on_bad_row, "require_labels": labelled}
     if is_treebank(path):
         return _trees(path, target, names, how, labelled)
     if names is not None and target is not None and target not in names:
-        raise InputError(f"no column {target!r} for --target; there are {', '.join(names)}")
+        raise InputError(
+            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
+        )
     given = None if names is None else [None if n == LEFT_OUT else n for n in names]
     place: str | int | None = target if target is not None else (-1 if labelled else None)
     return read_conll(path, columns=given, target=place, **how)
@@ -205,7 +207,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     import numpy as np
 
     from featloom.data.readers import read_conllu
-    from featloom.errors import ReadError
+    from featloom.errors import ReadError, meant
 
     if target is None and labelled:
         raise ReadError(
@@ -220,7 +222,9 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     for name in used:
         if name not in table.columns:
             there = ", ".join(table.columns)
-            raise ReadError(f"no column {name!r}; there are {there}", file=str(path))
+            raise ReadError(
+                f"no column {name!r}; there are {there}{meant(name, table.columns)}", file=str(path)
+            )
     places = [table.column_index(name) for name in used]
     return replace(
         table,

@@ -160,7 +160,7 @@ def read_to_tag(
     import warnings
 
     from featloom.cli.select import is_treebank, named_columns, read_sentences
-    from featloom.errors import InputError, ReadError
+    from featloom.errors import InputError, ReadError, meant
 
     treebank = is_treebank(data)
     names = named_columns(columns)
@@ -173,7 +173,9 @@ def read_to_tag(
         there = names or ("form", "lemma", "upos", "xpos", "feats", "deprel")
         target = learned if learned in there else None
     if names is not None and target is not None and target not in names and not treebank:
-        raise InputError(f"no column {target!r} for --target; there are {', '.join(names)}")
+        raise InputError(
+            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
+        )
     table = read_sentences(
         data, target=target, columns=None if names is None else ",".join(names), labelled=False
     )

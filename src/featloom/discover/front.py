@@ -13,6 +13,7 @@ import numpy as np
 
 from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.labels import with_classes
 from featloom.data.table import NominalTable, joined
 from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
@@ -147,9 +148,12 @@ def ask(
     if bins is not None and kind != "table":
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
-        rows = read if isinstance(read, TaskRows) else task_rows(read, task)
         _refuse_test(test, kind)
-        return TaskQuestion(rows), None, []
+        if isinstance(read, TaskRows):
+            return TaskQuestion(read), None, []
+        _check_classes(read)
+        read, _, left_out = _with_classes(read, None)
+        return TaskQuestion(task_rows(read, task)), None, left_out
     if isinstance(read, TaskRows):
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
     if test is not None:
@@ -234,18 +238,10 @@ def _check_classes(data: NominalTable | FeatureMatrix) -> None:
 
 def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarray | None, list]:
     """The rows that have a class; those without are left out and counted."""
-    missing = data.labels < 0
-    if not missing.any():
+    kept, said = with_classes(data)
+    if not said:
         return data, is_test, []
-    n = int(missing.sum())
-    said = (
-        f"{n:,} row{'s have' if n > 1 else ' has'} no class and {'are' if n > 1 else 'is'} left out"
-    )
-    return (
-        data.take(np.flatnonzero(~missing)),
-        None if is_test is None else is_test[~missing],
-        [said],
-    )
+    return kept, None if is_test is None else is_test[data.labels >= 0], [said]
 
 
 def _sentences_as_groups(table: NominalTable) -> NominalTable:
