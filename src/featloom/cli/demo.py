@@ -24,7 +24,7 @@ WORD = "word"
 def demo(
     letter: Annotated[str, typer.Option(help="Letter to ask about.")] = "c",
     phoneme: Annotated[str, typer.Option(help="Sound that it may have.")] = "K",
-    budget: Annotated[str, typer.Option(help="Time to compare in: 60s, 10m.")] = "60s",
+    budget: Annotated[str, typer.Option(help="Time to compare in: 60, 60s, 10m.")] = "60s",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run.")] = Path(
         "runs/demo"
     ),
@@ -37,6 +37,9 @@ def demo(
     from featloom.cli.discover import discover
     from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
     from featloom.runs import progress
+    from featloom.search import Budget
+
+    Budget.of_time(budget)  # a wrong one is refused before anything is made
 
     target = f"sounded_{phoneme}"
     with options.run_folder(out) as run:

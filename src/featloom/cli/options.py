@@ -32,6 +32,9 @@ Groups = Annotated[
     str | None,
     typer.Option("--groups", help="Column of documents; rows of one are never split apart."),
 ]
+SearchBudget = Annotated[
+    str | None, typer.Option("--budget", help="Time for the search: 90, 90s, 10m, 2h.")
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random.")

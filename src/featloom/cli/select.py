@@ -54,9 +54,11 @@ def select(
             "maxent for outward."
         ),
     ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="The most templates, or a time: 40, 90s, 10m, 2h.")
+    budget: options.SearchBudget = None,
+    trials: Annotated[
+        int | None, typer.Option(help="The most pieces of work: screenings and trainings.")
     ] = None,
+    max_templates: Annotated[int | None, typer.Option(help="The most templates.")] = None,
     window: Annotated[int, typer.Option(min=0, help="Farthest token a template looks at.")] = 3,
     on_bad_row: options.OnBadRow = "raise",
     out: options.Out = None,
@@ -73,7 +75,10 @@ def select(
     from featloom.runs import Timing
 
     timing = Timing()
-    search = template_search(strategy=strategy, proxy=proxy, budget=budget, window=window)
+    search = template_search(
+        strategy=strategy, proxy=proxy, budget=budget, trials=trials, max_templates=max_templates,
+        window=window,
+    )  # fmt: skip
     search.set_params(random_state=seed, n_jobs=jobs)
     with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
@@ -100,14 +105,16 @@ def select(
 
 
 def template_search(
-    *, strategy: str, proxy: str | None, budget: str | None, window: int
-) -> TemplateSearch:
+    *, strategy: str, proxy: str | None, budget: str | None, trials: int | None,
+    max_templates: int | None, window: int,
+) -> TemplateSearch:  # fmt: skip
     """The search that the options ask for; a wrong one is told before anything is read."""
     from featloom.methods.template_search import TemplateSearch
-    from featloom.search import Budget
 
-    Budget.of(budget)
-    search = TemplateSearch(strategy=strategy, proxy=proxy, budget=budget, window=window)
+    search = TemplateSearch(
+        strategy=strategy, proxy=proxy, budget=budget, trials=trials, max_templates=max_templates,
+        window=window,
+    )  # fmt: skip
     search._check_parameters()
     return search
 

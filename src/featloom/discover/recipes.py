@@ -243,7 +243,7 @@ def _memory() -> Recipe:
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
         search = MemorySearch(
-            cv=3, budget=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
+            cv=3, trials=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
             random_state=seed,
         )  # fmt: skip
         return Pipeline([("classifier", search)])
