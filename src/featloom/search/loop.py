@@ -13,8 +13,8 @@ A budget counts evaluations, which users know as trials (found in the journal or
 Seconds are compared with the time that the journal has for each evaluation, so the journal itself
 says where the search stopped, and a replay stops at the same place.  Evaluations under way in other
 processes at that moment are finished and written; a longer budget finds them there.  A hard budget
-does not wait for them: what they had not finished when the time was over is lost (in other processes
-these end with it; here an alarm ends the evaluation).  The journal notes after how many evaluations
+does not wait for them: what they had not finished when the time was over is lost (in other
+processes these end with it; here an alarm ends the evaluation).  The journal notes after how many evaluations
 that was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
