@@ -47,8 +47,8 @@ def discover(
     bins: int | None = None,
     sample: float | None = None,
     budget: Budget | float | str | None = "10m",
-    only: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
+    only: Sequence[str] | str | None = None,
+    drop: Sequence[str] | str = (),
     folder: str | os.PathLike | None = None,
     seed: int = 0,
     n_jobs: int = -1,
@@ -74,8 +74,8 @@ def discover(
     bins : ranges of about as many rows each to cut a target of numbers into.
     sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
     budget : time for all of it: "10m", or a number of seconds; None: as long as it takes.
-    only : contenders to try; None: all that apply.
-    drop : contenders to leave out.
+    only : contenders to try, or one; None: all that apply.
+    drop : contenders to leave out, beside ``only`` too.
     folder : where what is finished is kept, so that a run that was stopped can go on.
     n_jobs : processes; -1: one for each core; 1: this one, no other is started.
     verbose : None: the scores so far in a terminal or a notebook; True: elsewhere a line for what

@@ -14,8 +14,8 @@ Seconds are compared with the time that the journal has for each evaluation, so 
 says where the search stopped, and a replay stops at the same place.  Evaluations under way in other
 processes at that moment are finished and written; a longer budget finds them there.  A hard budget
 does not wait for them: what they had not finished when the time was over is lost (in other
-processes these end with it; here an alarm ends the evaluation).  The journal notes after how many evaluations
-that was, so that a replay stops there too.
+processes these end with it; here an alarm ends the evaluation).  The journal notes after how many
+evaluations that was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
 kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
