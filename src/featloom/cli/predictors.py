@@ -42,6 +42,7 @@ class Predictor(ABC):
     ----------
     columns : those that its rows have; none where it looks for features by name.
     needed : the columns that must be there.
+    vocabularies : the values of the columns that it knows.
     does : what it does with them: "compares", "looks at".
     target : name of the column with the classes, or "".
     classes : their names.
@@ -50,6 +51,7 @@ class Predictor(ABC):
 
     columns: tuple[str, ...]
     needed: frozenset[str]
+    vocabularies: tuple[tuple[str, ...], ...]
     does: str
     target: str
     classes: list[str]
@@ -89,6 +91,7 @@ class MemoryPredictor(Predictor):
         self._memory = memory.set_params(n_jobs=jobs)
         table = memory._reader.table
         self.columns, self.target = table.columns, table.target
+        self.vocabularies = table.vocabularies
         modes = zip(table.columns, memory.modes_, strict=True)
         self.needed = frozenset(name for name, mode in modes if mode != "ignore")
         self.classes = class_names(table, memory.classes_)
@@ -145,6 +148,7 @@ class LinearPredictor(Predictor):
     def __init__(self, model: PlanModel):
         self._model = model
         self.columns, self.target = model.columns, model.target
+        self.vocabularies = model.features.vocabularies
         self.needed = frozenset(model.used_columns)
         self.classes, self.class_type = list(model.classes), model.class_type
 
@@ -184,6 +188,7 @@ class TaskPredictor(Predictor):
         self.target, self.classes = models.target, sorted(set(models.classes))
         self.class_type = models.class_type
         self.columns = (models.task_column, *models.columns) if models.columns else ()
+        self.vocabularies = (models.tasks, *models.features.vocabularies)
         self.needed = frozenset([models.task_column, *models.features.used_columns])
         self._warned: set[str] = set()
 

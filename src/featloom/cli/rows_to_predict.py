@@ -99,7 +99,7 @@ def aligned(
     """The rows with the model's columns in their order; one that it does without may be absent."""
     import numpy as np
 
-    from featloom.data.table import NominalTable
+    from featloom.data.table import NominalTable, spelled_like
     from featloom.errors import ReadError, missing
 
     if not predictor.columns:
@@ -125,7 +125,8 @@ def aligned(
             vocabularies.append(rows.vocabularies[place])
         else:
             vocabularies.append(())
-    return replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
+    rows = replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
+    return spelled_like(rows, predictor.columns, predictor.vocabularies)
 
 
 def _corpus(name: str) -> NominalTable | FeatureMatrix:

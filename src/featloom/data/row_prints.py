@@ -1,9 +1,9 @@
 """Fingerprints of the rows that a model learned from, by which it knows them again.
 
 The print of a row is the sum of the hashes of its values, each with the name of its column, modulo
-2**64.  A model keeps the smallest :data:`MOST` of them, 80 kB at most.  Where that is all, a row is
-known again for sure; where it is not, rows whose prints are as small are a sample, drawn by the
-hash, and what is true of them is reckoned up.
+2**64; a number counts as what it is, however it is written.  A model keeps the smallest :data:`MOST`
+of them, 80 kB at most.  Where that is all, a row is known again for sure; where it is not, rows
+whose prints are as small are a sample, drawn by the hash, and what is true of them is reckoned up.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.encoding import plain_value
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
@@ -135,5 +136,14 @@ def prints_of(data: NominalTable | FeatureMatrix) -> np.ndarray:
 
 
 def _hashes(names: Iterable[str], n: int) -> np.ndarray:
-    digests = b"".join(blake2b(str(name).encode(), digest_size=8).digest() for name in names)
+    digests = b"".join(blake2b(_plain(str(name)), digest_size=8).digest() for name in names)
     return np.frombuffer(digests, dtype="<u8", count=n).astype(np.uint64)
+
+
+def _plain(name: str) -> bytes:
+    """A value with its column, however a number is written: ``age=7.00`` as ``age=7``."""
+    column, equals, value = name.rpartition("=")
+    said = plain_value(value)
+    if isinstance(said, float) and said.is_integer() and abs(said) < 2.0**53:
+        said = int(said)
+    return f"{column}{equals}{said}".encode()

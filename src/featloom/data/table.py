@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.class_types import class_values, type_of_both
-from featloom.data.encoding import encode, encode_with
+from featloom.data.encoding import encode, encode_with, spelled_as
 from featloom.errors import InputError, meant
 
 UNKNOWN = 0
@@ -173,6 +173,23 @@ class NominalTable:
             classes=self.classes,
             class_type=self.class_type,
         )
+
+
+def spelled_like(
+    table: NominalTable, columns: Sequence[str], vocabularies: Sequence[Sequence[str]]
+) -> NominalTable:
+    """A table with its numbers and truth values written as in known columns.
+
+    >>> table = NominalTable.from_columns({"age": ["7", "8"]})
+    >>> spelled_like(table, ["age"], [["8.0", "7.50"]]).vocabularies
+    (('7', '8.0'),)
+    """
+    known = dict(zip(columns, vocabularies, strict=False))
+    spelled = tuple(
+        spelled_as(values, known[name]) if name in known else values
+        for name, values in zip(table.columns, table.vocabularies, strict=True)
+    )
+    return replace(table, vocabularies=spelled)
 
 
 def joined(first: NominalTable, second: NominalTable) -> NominalTable:

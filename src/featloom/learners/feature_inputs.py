@@ -18,7 +18,7 @@ from featloom.data.blocks import Blocks
 from featloom.data.frames import are_records, table_from_frame
 from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, spelled_like
 from featloom.errors import InputError
 from featloom.learners.inputs import columns_by_name
 
@@ -83,10 +83,11 @@ class InputReader:
             like = self.hashed.like((), "", "", names=self.names)
             indptr, indices = self.hashed.rows_of_table(columns, table)
             return replace(like, indptr=indptr, indices=indices, labels=None)
+        is_table = isinstance(X, NominalTable)
         if self.table is not None:
             X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
-            return FeatureMatrix.from_table(self.table.recode(X))
+            return self._recoded(X if is_table else self._spelled(X))
         if isinstance(X, FeatureMatrix):
             if X.shape[1] != len(self.names):
                 raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
@@ -96,6 +97,14 @@ class InputReader:
         if self.table is None:
             return FeatureMatrix.from_csr(X, names=self.names)
         table = table_from_frame(X, columns=list(self.table.columns))
+        return self._recoded(self._spelled(table))
+
+    def _spelled(self, table: NominalTable) -> NominalTable:
+        assert self.table is not None
+        return spelled_like(table, self.table.columns, self.table.vocabularies)
+
+    def _recoded(self, table: NominalTable) -> FeatureMatrix:
+        assert self.table is not None
         return FeatureMatrix.from_table(self.table.recode(table))
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from featloom.data.frames import are_records, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, spelled_like
 from featloom.errors import InputError, missing
 
 
@@ -39,6 +39,7 @@ class TableReader:
 
     def read(self, estimator, X, *, recode: bool = True) -> NominalTable:
         """Read X as in ``fit``; with ``recode`` in the values that were met there."""
+        is_table = isinstance(X, NominalTable)
         X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable):
             table = X
@@ -47,6 +48,8 @@ class TableReader:
                 table_from_frame(X)  # says what is wrong with the shape
             validate_data(estimator, shaped, reset=False, skip_check_array=True)
             table = table_from_frame(X, columns=list(self.table.columns))
+        if not is_table:
+            table = spelled_like(table, self.table.columns, self.table.vocabularies)
         if not recode:
             return table
         recoded = self.table.recode(table)
@@ -59,7 +62,10 @@ class TableReader:
 
 
 def rows_of(
-    X: Any, columns: Sequence[str], needed: Collection[str]
+    X: Any,
+    columns: Sequence[str],
+    needed: Collection[str],
+    vocabularies: Sequence[Sequence[str]] = (),
 ) -> NominalTable | FeatureMatrix:
     """Rows for a model that was kept: columns are found by name, or by place where none has one.
 
@@ -67,6 +73,7 @@ def rows_of(
     ----------
     columns : of the table that the model learned from; none for a bare matrix.
     needed : those of them that must be there; others, and columns beside, may be.
+    vocabularies : of the columns, by which numbers of frames and lists are written as they were.
 
     Examples
     --------
@@ -82,12 +89,21 @@ def rows_of(
             "FeatureMatrix.from_csr(X, names=...) makes one"
         )
     named = isinstance(X, NominalTable) or has_column_names(X)
-    table = table_from_frame(X)
+    table = _by_name_or_place(table_from_frame(X), columns, needed, named)
+    if isinstance(X, NominalTable):
+        return table
+    return spelled_like(table, columns, vocabularies)
+
+
+def _by_name_or_place(
+    table: NominalTable, columns: Sequence[str], needed: Collection[str], named: bool
+) -> NominalTable:
+    """A table that has the columns that are needed; names that are all others say nothing."""
     if not columns or (not named and len(table.columns) == len(columns)):
         return replace(table, columns=tuple(columns) or table.columns)
     if not named:
         raise InputError(f"X has {len(table.columns)} features, {len(columns)} were fitted")
-    if isinstance(X, NominalTable) or not set(columns).isdisjoint(table.columns):
+    if named and not set(columns).isdisjoint(table.columns):
         lacking = [name for name in columns if name in needed and name not in table.columns]
         if lacking:
             known = ", ".join(table.columns)

@@ -250,7 +250,7 @@ class PlanModel:
             return _restored(model)
 
     def _rows(self, data: Any) -> NominalTable | FeatureMatrix:
-        return rows_of(data, self.columns, self.used_columns)
+        return rows_of(data, self.columns, self.used_columns, self.features.vocabularies)
 
     def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
         indptr, indices = self.features.rows(data)

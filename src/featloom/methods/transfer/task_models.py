@@ -179,7 +179,9 @@ class TaskModels:
     def rows_of(self, data: Any) -> NominalTable | FeatureMatrix:
         """Data in any dress as rows that have the columns of the models."""
         columns = (self.task_column, *self.columns) if self.columns else ()
-        return rows_of(data, columns, {self.task_column, *self.features.used_columns})
+        needed = {self.task_column, *self.features.used_columns}
+        vocabularies = (self.tasks, *self.features.vocabularies) if self.columns else ()
+        return rows_of(data, columns, needed, vocabularies)
 
     def answers(self, data: NominalTable | FeatureMatrix, tasks: Any) -> np.ndarray:
         """The class of each row by name, with the task of each given; None: no such task."""
