@@ -1,8 +1,8 @@
 """Fingerprints of the rows that a model learned from, by which it knows them again.
 
 The print of a row is the sum of the hashes of its values, each with the name of its column, modulo
-2**64; a number counts as what it is, however it is written.  A model keeps the smallest :data:`MOST`
-of them, 80 kB at most.  Where that is all, a row is known again for sure; where it is not, rows
+2**64; a number counts as what it is, however it is written.  A model keeps the :data:`MOST`
+smallest, 80 kB at most.  Where that is all, a row is known again for sure; where it is not, rows
 whose prints are as small are a sample, drawn by the hash, and what is true of them is reckoned up.
 """
 
