@@ -239,10 +239,6 @@ AFTER = 2 + ROWS.count("\n")  # the line after header and rows
 FILES = {
     "too few values": (HEADER + ROWS + "login,free\n", f":{AFTER}: 2 columns, 3 expected"),
     "too many values": (HEADER + ROWS + "login,free,no,no\n", f":{AFTER}: 4 columns, 3 expected"),
-    "missing class": (
-        HEADER + ROWS + "login,free,\n",
-        f":{AFTER}:3: no label in column 'escalated'",
-    ),
     "one class": (
         HEADER + "login,free,no\n" * 9,
         ": one class only in column 'escalated': 'no'; two are needed",

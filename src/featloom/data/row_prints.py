@@ -37,7 +37,7 @@ class RowPrints:
     >>> learned = NominalTable.from_columns({"letter": ["c", "k"], "next": ["a", "e"]})
     >>> new = NominalTable.from_columns({"next": ["e", "e"], "letter": ["k", "c"]})
     >>> RowPrints.of(learned).seen(new)
-    Seen(rows=1, known=1, looked_at=2)
+    Seen(rows=2, known=1, looked_at=2)
     """
 
     prints: np.ndarray
@@ -87,17 +87,18 @@ class Seen:
     def words(self) -> str:
         """What to say of it; nothing where no row was seen.
 
-        >>> Seen(5, 2, 5).words
-        '2 of 5 rows are rows of the training data: what is right of them says nothing of new ones'
+        >>> Seen(5, 2, 5).words.partition(";")[0]
+        '2 of 5 rows are, value for value, rows of the training data'
         >>> Seen(50_000, 21, 100).words.partition(" rows are")[0], Seen(5, 0, 5).words
         ('about 10,500 of 50,000', '')
         """
         if not self.known:
             return ""
-        n = f"{'' if self.exact else 'about '}{self.estimate:,}"
+        n = self.estimate
         return (
-            f"{n} of {self.rows:,} rows are rows of the training data: what is right of them says "
-            "nothing of new ones"
+            f"{'' if self.exact else 'about '}{n:,} of {self.rows:,} rows "
+            f"{'is' if n == 1 else 'are'}, value for value, rows of the training data; if they "
+            "are the same, what is right of them says nothing of new ones"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from featloom.discover.kept import MODEL, PLAN, PRIOR
 from featloom.errors import InputError, ReadError
 from featloom.formats.models import load_model
-from featloom.runs import RESULT, Run
+from featloom.runs import RESULT, Run, read_result
 
 USED_BY = {
     "memory": "predict",
@@ -97,7 +97,9 @@ def open_model(
         if not path.exists():
             if not (model / RESULT).exists():
                 raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
-            raise ReadError(f"not there; {made_by}", file=str(path))
+            chosen = read_result(model).get("chosen")
+            why = f"{chosen!r} was chosen, which keeps no model" if chosen else made_by
+            raise ReadError(f"not there; {why}", file=str(path))
     faults = {}
     for kind, load_kind in loaders.items():
         # A file of another kind is refused before its arrays are read.

@@ -168,7 +168,7 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
     What was fitted on a table knows its columns by name, so a frame may have them in another
     order, or have others too.  One that has none of the names is taken column by column.
     """
-    if are_records(X):
+    if are_records(X) or hasattr(X, "column_names"):
         X = table_from_frame(X)
     elif not hasattr(X, "columns"):
         return X
