@@ -96,7 +96,7 @@ class MemoryPredictor(Predictor):
         self.needed = frozenset(name for name, mode in modes if mode != "ignore")
         self.classes = class_names(table, memory.classes_)
         self.class_type = type_of_values(memory.classes_)
-        self._learned = RowPrints.of(table)
+        self._learned = RowPrints.of(table, len(table))  # it stores all rows anyway
 
     def predict(self, rows: NominalTable) -> np.ndarray:
         return self._named(self._memory.predict(rows))

@@ -44,10 +44,10 @@ class RowPrints:
     complete: bool
 
     @classmethod
-    def of(cls, data: NominalTable | FeatureMatrix) -> RowPrints:
-        """Those of a table or a matrix, without its classes."""
+    def of(cls, data: NominalTable | FeatureMatrix, most: int = MOST) -> RowPrints:
+        """Those of a table or a matrix, without its classes; at most so many are kept."""
         found = np.unique(prints_of(data))
-        return cls(found[:MOST], len(found) <= MOST)
+        return cls(found[:most], len(found) <= most)
 
     def seen(self, data: NominalTable | FeatureMatrix) -> Seen:
         """How many of some rows are among those learned from, value for value."""
