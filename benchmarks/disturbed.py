@@ -259,14 +259,14 @@ def commands(folder: Path, rows: int = 1_000) -> list[Command]:
     to = ["--out", "run", "--quiet", "--seed", "3"]
     data = ["letters.csv", "--target", "sound"]
     blocks = ["letters", "--target", "sound", "--memory", "1GB"]
-    memory = ["memory", *data, "--strategy", "genetic", "--budget", "60"]
+    memory = ["memory", *data, "--strategy", "genetic", "--trials", "60"]
     only = ["--only", "linear model", "--only", "induction", "--only", "memory"]
     two, dask = ["--jobs", "2"], ["--dask", "local:2"]
     return [
         Command("memory search", [*memory, *two, *to]),  # on threads
         Command("memory search, Dask", [*memory, *dask, *to], "dask"),
         Command("induction search", ["induce", *data, "--search", *two, *to], "processes"),
-        Command("template search", ["select", "chunks.conll", "--budget", "12", *to]),
+        Command("template search", ["select", "chunks.conll", "--max-templates", "12", *to]),
         Command("discover", ["discover", *data, "--budget", "2h", *only, *two, *to], "processes"),
         Command("counting, induce", ["induce", *blocks, *to]),
         Command("counting, induce, Dask", ["induce", *blocks, *dask, *to], "dask"),

@@ -299,19 +299,19 @@ def _workers_searching(strategy: str) -> Callable[[bool], list[dict]]:
     less and less to share; the exhaustive one is as parallel as a search can be."""
 
     def bench(quick: bool) -> list[dict]:
-        table, budget = table_of(2_000 if quick else 20_000), (20 if quick else 100)
+        table, trials = table_of(2_000 if quick else 20_000), (20 if quick else 100)
         valid = table.take(np.arange(len(table) // 5))
         learn = table.take(np.arange(len(table) // 5, len(table)))
 
-        def searched(budget: int) -> list[tuple]:
-            found = MemorySearch(strategy=strategy, budget=budget, random_state=0)
+        def searched(trials: int) -> list[tuple]:
+            found = MemorySearch(strategy=strategy, trials=trials, random_state=0)
             found.fit(learn, X_valid=valid)
             return [(one.candidate, one.result) for one in found.history_]
 
         return _workers(
-            f"{strategy} memory search of {budget} settings, {len(table):,} rows",
+            f"{strategy} memory search of {trials} settings, {len(table):,} rows",
             lambda: searched(20),
-            lambda: searched(budget),
+            lambda: searched(trials),
             lambda one, other: one == other,
         )
 

@@ -206,12 +206,12 @@ def _search(quick: bool) -> list[dict]:
     """From nothing to a CRF on the templates found, two threads."""
     train, test = _chunks(quick)
     small = take_sentences(train, np.arange(60))
-    TemplateSearch(budget=14, window=1, n_jobs=2).fit(small)  # compiles
+    TemplateSearch(max_templates=14, window=1, n_jobs=2).fit(small)  # compiles
     _tagger(2).fit(small)
 
     def work():
         most = 14 if quick else None
-        search = TemplateSearch(budget=most, n_jobs=2, random_state=0).fit(train)
+        search = TemplateSearch(max_templates=most, n_jobs=2, random_state=0).fit(train)
         return search, _tagger(2, plan=search.plan_).fit(train)
 
     found = _once(work)

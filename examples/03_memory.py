@@ -35,7 +35,7 @@ def main() -> None:
     train, rest = slice(0, 300), slice(300, None)
 
     plain = MemoryClassifier().fit(rows[train], sounds[train])
-    search = MemorySearch(cv=4, budget=60, random_state=0).fit(rows[train], sounds[train])
+    search = MemorySearch(cv=4, trials=60, random_state=0).fit(rows[train], sounds[train])
     setting = search.best_setting_
     print(f"all letters as symbols  {plain.score(rows[rest], sounds[rest]):.3f}")
     print(f"as the search has them  {search.score(rows[rest], sounds[rest]):.3f}")

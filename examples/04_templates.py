@@ -53,7 +53,7 @@ def main() -> None:
         return chunk_f1(*label_codes(test_labels, tagger.predict(test)))
 
     by_hand = SequenceTagger(templates=BY_HAND, random_state=0).fit(train, train_labels)
-    search = TemplateSearch(budget=16, window=2, random_state=0).fit(train, train_labels)
+    search = TemplateSearch(max_templates=16, window=2, random_state=0).fit(train, train_labels)
     found = SequenceTagger(plan=search.plan_, random_state=0).fit(train, train_labels)
     print(f"templates by hand     F1 {f1(by_hand):.3f}")
     print(f"templates by search   F1 {f1(found):.3f}")

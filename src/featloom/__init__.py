@@ -37,6 +37,7 @@ _HOME = {
     "RelevancePrior": "featloom.methods.transfer",
     "TransFeat": "featloom.methods.transfer",
     "MultiTask": "featloom.methods.transfer",
+    "load": "featloom.discover.loading",
     "discover": "featloom.discover.front",
     "Discovery": "featloom.discover.discovery",
 }

@@ -125,14 +125,15 @@ def test_a_run_prints_a_leaderboard_and_a_verdict_and_leaves_result_model_and_pa
     assert result["budget"]["stopped"] == "finished"
     assert result["files"] == ["model.featloom", "features.json", "interactions.vw"]
     assert all((folder / name).stat().st_size for name in [*result["files"], "report.html"])
-    assert [use["title"] for use in result["use"]] == ["on the command line", "in Python"]
+    titles = ["on the command line", "in Python", "the comparison, in Python"]
+    assert [use["title"] for use in result["use"]] == titles
     assert result["use"][0]["code"] == f"featloom predict {folder} NEW_FILE"
 
 
 def test_the_python_of_a_run_finds_what_the_run_found(run):
     folder, path = run.folder, run.data
     result = result_of(folder)
-    code = result["use"][1]["code"]
+    code = result["use"][2]["code"]
     assert f"discover({str(path)!r}, target='escalated')" in code
     again = discover(path, "escalated", only=JOINED, budget=None, n_jobs=1)
     assert json.loads(json.dumps(scores(again.leaderboard))) == scores(result["leaderboard"])

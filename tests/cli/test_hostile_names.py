@@ -36,7 +36,7 @@ def assert_harmless(text: str) -> None:
     [
         ("induce",),
         ("grow",),
-        ("memory", "--budget", "5"),
+        ("memory", "--trials", "5"),
         ("transfer", "--task", "group"),
         ("discover", "--budget", "5m", "--only", "linear model", "--only", "induction"),
     ],

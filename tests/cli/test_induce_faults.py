@@ -3,6 +3,7 @@ and nothing left behind."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -42,14 +43,6 @@ FILES = {
         HEADER + "login,free,no\n" * 9,
         ": one class only in column 'escalated': 'no'; two are needed",
     ),
-    "missing label": (
-        HEADER + ROWS + "login,free,\n",
-        f":{AFTER}:3: no label in column 'escalated'",
-    ),
-    "NaN label": (
-        HEADER + ROWS + "login,free,NaN\n",
-        f":{AFTER}:3: no label in column 'escalated'",
-    ),
     "two columns of one name": (
         HEADER.replace("plan", "area") + ROWS,
         ":1:2: column 'area' appears twice (is the first line a header?)",
@@ -70,6 +63,78 @@ def test_a_bad_file_is_told_in_one_line_and_leaves_no_run(featloom, tmp_path, fa
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == f"featloom: {path}{words}\n"
     assert os.listdir(tmp_path) == ["tickets.csv"]
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("induce", []),
+        ("memory", ["--strategy", "grid", "--folds", "2", "--ks", "1"]),
+        ("grow", []),
+        ("transfer", ["--task", "plan"]),
+        ("discover", ["--only", "naive Bayes", "--jobs", "1"]),
+        ("discover", ["--task", "plan", "--only", "one model for all tasks", "--jobs", "1"]),
+    ],
+)
+def test_rows_without_a_class_are_left_out_and_counted(featloom, command, more, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + ROWS + "login,free,\nlogin,team,NaN\n")
+    answer = featloom(command, path, "--target", "escalated", *more, "--json")
+    assert answer.code == 0, answer.err
+    assert "2 rows have no class and are left out\n" in answer.err
+    whole = tmp_path / "whole.csv"
+    whole.write_text(HEADER + ROWS)
+    clean = featloom(command, whole, "--target", "escalated", *more, "--json")
+    assert json.loads(answer.out)["data"]["rows"] == json.loads(clean.out)["data"]["rows"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("induce", "--target", "Escalated"),
+        ("memory", "--target", "escaltaed"),
+        ("grow", "--target", "escalatd"),
+        ("transfer", "--target", "escalated", "--task", "Plan"),
+        ("discover", "--target", "escalated", "--task", "PLAN"),
+        ("discover", "--target", "escalated", "--groups", "plna"),
+        ("induce", "--target", "escalated", "--groups", "Plan"),
+    ],
+)
+def test_the_nearest_name_is_told(featloom, words, tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text(HEADER + ROWS)
+    answer = featloom(words[0], path, *words[1:])
+    assert answer.code == 1
+    meant = "plan" if words[-2] in ("--task", "--groups") else "escalated"
+    assert answer.err.endswith(f"; did you mean '{meant}'?\n")
+    assert len(answer.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("discover", "{}", "--budget", "soon"), "budget 'soon' is no time"),
+        (("discover", "{}", "--budget", "5d"), "budget '5d' is no time"),
+        (("memory", "{}", "--budget", "0"), "a budget must be positive"),
+        (("memory", "{}", "--trials", "0"), "trials must be positive, not 0"),
+        (("select", "{}", "--budget", "soon"), "budget 'soon' is no time"),
+        (("select", "{}", "--trials", "-1"), "trials must be positive, not -1"),
+        (("select", "{}", "--max-templates", "0"), "max_templates is 0"),
+        (("demo", "--budget", "soon"), "budget 'soon' is no time"),
+        (("reproduce", "memory", "--trials", "0"), "trials must be positive"),
+        (("reproduce", "memory", "--budget", "200"), "for 200 evaluations say --trials"),
+    ],
+)
+def test_a_wrong_budget_is_refused_before_anything_is_read(
+    featloom, words, fault, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    answer = featloom(*(word.format("not-there.csv") for word in words))
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("featloom: ")
+    assert len(answer.err.splitlines()) == 1
+    assert fault in answer.err
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_line_that_would_fill_the_memory_is_refused(featloom, tmp_path):

@@ -49,7 +49,7 @@ def test_an_attempt_is_noticed(watched):
     "words",
     [
         ("induce", "--search", "--jobs", "2"),
-        ("memory", "--budget", "5"),
+        ("memory", "--trials", "5"),
         ("discover", "--jobs", "2", "--budget", "5m", "--only", "linear model"),
     ],
     ids=lambda words: words[0],

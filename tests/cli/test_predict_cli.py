@@ -50,7 +50,7 @@ def test_predictions_are_a_column_by_the_names_of_the_columns(featloom, model, n
     assert head == "prediction"
     assert rows[:2] == ["yes", "no"]
     assert len(rows) == 3
-    assert answer.err == "3 rows\n"
+    assert answer.err.startswith("3 rows\n")
 
 
 def test_the_order_of_the_columns_does_not_matter(featloom, model, tickets, tmp_path):
@@ -69,6 +69,8 @@ def test_accuracy_is_told_where_the_classes_are_there(featloom, model, tickets, 
     right = int((loaded.predict(table) == [table.classes[label] for label in table.labels]).sum())
     assert answer.out == (
         f"400 rows, predictions in {out}; accuracy {right / 4:.2f} % ({right} right)\n"
+        "400 of 400 rows are, value for value, rows of the training data; if they are the same, "
+        "what is right of them says nothing of new ones\n"
     )
     assert answer.err == ""
     assert out.read_text().splitlines()[1:] == loaded.predict(table).tolist()
@@ -90,15 +92,58 @@ def test_shares_of_the_votes_add_up_to_one(featloom, model, new_tickets):
     answer = featloom("predict", model, new_tickets, "--proba", "--quiet")
     assert answer.err == ""
     rows = list(csv.DictReader(io.StringIO(answer.out)))
-    assert set(rows[0]) == {"prediction", "no", "yes"}
+    assert list(rows[0]) == ["prediction", "p_no", "p_yes"]
     for row in rows:
-        assert float(row["no"]) + float(row["yes"]) == pytest.approx(1, abs=1e-5)
-        assert float(row[row["prediction"]]) >= 0.5
+        assert float(row["p_no"]) + float(row["p_yes"]) == pytest.approx(1, abs=1e-5)
+        assert float(row[f"p_{row['prediction']}"]) >= 0.5
+
+
+def test_ids_stand_beside_the_predictions(featloom, model, new_tickets):
+    answer = featloom("predict", model, new_tickets, "--id", "note", "--id", "plan", "--proba")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    assert list(rows[0]) == ["note", "plan", "prediction", "p_no", "p_yes"]
+    assert [row["note"] for row in rows] == ["urgent", "", ""]  # a cell may be empty
+    assert [row["plan"] for row in rows] == ["enterprise", "free", "team"]
+    result = json.loads(featloom("predict", model, new_tickets, "--id", "note", "--json").out)
+    assert result["ids"] == {"note": ["urgent", "", ""]}
+    wrong = featloom("predict", model, new_tickets, "--id", "Note")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert wrong.err == (
+        f"featloom: {new_tickets}: no column 'Note' for --id; there are plan, area, channel, "
+        "language, note; did you mean 'note'?\n"
+    )
+
+
+def test_the_class_may_stand_beside_the_predictions(featloom, model, tickets):
+    rows = csv.DictReader(io.StringIO(featloom("predict", model, tickets, "--id", "escalated").out))
+    assert {row["escalated"] for row in rows} == {"yes", "no"}
+
+
+@pytest.mark.parametrize("kind", ["memory", "linear"])
+def test_rows_that_were_learned_from_are_known_again(featloom, kind, model, tickets, tmp_path):
+    path = model
+    if kind == "linear":
+        table, path = read_table(tickets, target="escalated"), tmp_path / "linear.featloom"
+        pipeline = make_pipeline(ConjunctionInducer(), LogisticRegression())
+        y = np.array(table.classes, dtype=object)[table.labels]
+        plan_model(pipeline.fit(table, y), learned=table).save(path)
+    lines = tickets.read_text().splitlines()
+    mixed = tmp_path / "mixed.csv"
+    strange = ["fax,free,mail,en,no"] * 3
+    mixed.write_text("\n".join([*lines[:6], *strange]) + "\n")
+    seen = json.loads(featloom("predict", path, mixed, "--json").out)["seen"]
+    assert seen == {"rows": 5, "exact": True}
+    assert (
+        "5 of 8 rows are, value for value, rows of the training"
+        in featloom("predict", path, mixed).err
+    )
+    mixed.write_text("\n".join([lines[0], *strange]) + "\n")
+    assert "training" not in featloom("predict", path, mixed).err
 
 
 def test_an_answer_is_explained_by_stored_cases(featloom, model, new_tickets):
     answer = featloom("predict", model, new_tickets, "--explain", "2")
-    first, second = answer.out.removesuffix("3 rows\n").strip().split("\n\n")
+    first, second = answer.out.partition("3 rows\n")[0].strip().split("\n\n")
     head, nearest, *_ = first.splitlines()
     # In the order of the model's columns, whatever that of the file is.
     assert head.split()[:4] == ["export", "enterprise", "mail", "en"]
@@ -318,7 +363,7 @@ def test_columns_that_no_feature_looks_at_may_be_absent(featloom, conjunctions, 
 
 def test_an_answer_is_explained_by_the_features_that_fired(featloom, conjunctions, new_tickets):
     answer = featloom("predict", conjunctions, new_tickets, "--explain", "2")
-    first, second = answer.out.removesuffix("3 rows\n").strip().split("\n\n")
+    first, second = answer.out.partition("3 rows\n")[0].strip().split("\n\n")
     head, strongest, *_ = first.splitlines()
     assert head.startswith("export  enterprise  mail  en  → yes (yes ")
     assert head.endswith("because of these features, for yes and against no:")
@@ -339,8 +384,8 @@ def test_probabilities_of_a_linear_model_add_up_to_one(featloom, conjunctions, n
         csv.DictReader(io.StringIO(featloom("predict", conjunctions, new_tickets, "--proba").out))
     )
     for row in rows:
-        assert float(row["no"]) + float(row["yes"]) == pytest.approx(1, abs=1e-5)
-        assert float(row[row["prediction"]]) >= 0.5
+        assert float(row["p_no"]) + float(row["p_yes"]) == pytest.approx(1, abs=1e-5)
+        assert float(row[f"p_{row['prediction']}"]) >= 0.5
 
 
 def test_distances_are_not_sold_as_probabilities(featloom, tickets, tmp_path):

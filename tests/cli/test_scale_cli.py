@@ -136,7 +136,7 @@ def test_a_killed_count_begins_again_and_ends_as_if_nothing_had_been(
 def test_workers_change_nothing_in_the_result_of_a_search(featloom, tickets, tmp_path):
     pytest.importorskip("distributed", reason="the package distributed is not installed")
     alone, helped = tmp_path / "alone", tmp_path / "helped"
-    how = ("memory", tickets, "--target", "escalated", "--folds", "3", "--budget", "30", "--quiet")
+    how = ("memory", tickets, "--target", "escalated", "--folds", "3", "--trials", "30", "--quiet")
     assert featloom(*how, "--out", alone).code == 0
     answer = featloom(*how, "--dask", "local:2", "--out", helped)
     assert answer.code == 0, answer.err

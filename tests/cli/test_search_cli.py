@@ -78,7 +78,7 @@ def test_a_run_is_resumed_from_another_folder_to_the_same_result(
     begun, elsewhere = tickets.parent, tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(begun)
-    how = ("--target", "escalated", "--strategy", "genetic", "--budget", "20", "--quiet")
+    how = ("--target", "escalated", "--strategy", "genetic", "--trials", "20", "--quiet")
     assert featloom("memory", tickets.name, *how, "--out", "run").code == 0
     before = result_of(begun / "run")
     assert before["data"]["source"] == tickets.name

@@ -72,7 +72,15 @@ def clause_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clauses")
     (folder / "train.conll").write_text(column_text(clauses(60)))
     answer = subprocess.run(
-        [*COMMAND, "select", folder / "train.conll", "--budget", "14", "--out", folder / "run"],
+        [
+            *COMMAND,
+            "select",
+            folder / "train.conll",
+            "--max-templates",
+            "14",
+            "--out",
+            folder / "run",
+        ],
         capture_output=True,
         text=True,
         env=os.environ | {"COLUMNS": "100"},

@@ -451,7 +451,7 @@ def test_whoever_goes_on_from_a_journal_is_led_the_same_way(tmp_path, seconds, w
         def never(candidate):
             raise AssertionError("a trial that is in the journal was asked for")
 
-        found = search(never, replayed, journal=journal, budget=len(everything))
+        found = search(never, replayed, journal=journal, trials=len(everything))
         assert list(found) == history
         for name, one in replayed.standings.items():
             other = again.standings[name]

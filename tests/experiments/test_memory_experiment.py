@@ -17,13 +17,13 @@ from featloom.runs import Run
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 ASKED = ("reproduce", "memory", "--only", "unknown", "--quiet", "--seeds", "1")
-SMALL = ("--sample", "300", "--budget", "25")
+SMALL = ("--sample", "300", "--trials", "25")
 
 
 @pytest.fixture(scope="module")
 def result(data_folder, tmp_path_factory):
     run = Run.create(tmp_path_factory.mktemp("memory") / "run")
-    return reproduce_memory(run, only="unknown", sample=300, seeds=2, budget=25)
+    return reproduce_memory(run, only="unknown", sample=300, seeds=2, trials=25)
 
 
 def row(name: str, validation: float, features: str, parameters: str, test: float) -> dict:
@@ -125,8 +125,8 @@ def test_what_is_asked_wrongly_is_told(tmp_path):
         reproduce_memory(run, sample=3)
     with pytest.raises(InputError, match="seeds is 0"):
         reproduce_memory(run, seeds=0)
-    with pytest.raises(InputError, match="a budget must be positive"):
-        reproduce_memory(run, budget=0)
+    with pytest.raises(InputError, match="trials must be positive"):
+        reproduce_memory(run, trials=0)
 
 
 def finished(run: Path) -> dict:

@@ -192,10 +192,10 @@ def test_what_is_asked_wrongly_is_told(tmp_path):
 def test_an_option_of_another_experiment_is_refused(tmp_path):
     from featloom.cli.reproduce import _own_options
 
-    given = {"rule": "standard_error", "only": None, "sample": 60, "seeds": 5, "budget": 9}
-    with pytest.raises(InputError, match="--budget is for the experiment 'memory', not 'temp"):
+    given = {"rule": "standard_error", "only": None, "sample": 60, "seeds": 5, "trials": 9}
+    with pytest.raises(InputError, match="--trials is for the experiment 'memory', not 'temp"):
         _own_options("template-search", given)
-    assert _own_options("template-search", {**given, "budget": None})["sample"] == 60
+    assert _own_options("template-search", {**given, "trials": None})["sample"] == 60
 
 
 def finished(run: Path) -> list:

@@ -38,7 +38,7 @@ X_VALID, Y_VALID = letters(80, seed=1)
 
 def searching(strategy="genetic", **parameters):
     options = OPTIONS.get(strategy)
-    chosen = {"ks": (1, 3), "budget": BUDGET.get(strategy), "options": options, "random_state": 0}
+    chosen = {"ks": (1, 3), "trials": BUDGET.get(strategy), "options": options, "random_state": 0}
     return MemorySearch(strategy=strategy, **(chosen | parameters))
 
 
@@ -68,7 +68,7 @@ def test_the_score_of_the_best_setting_is_that_of_a_classifier_set_to_it(strateg
 
 
 def test_every_score_of_the_history_is_that_of_a_classifier():
-    search = searching("genetic", vote="inverse_linear", mvdm_threshold=2, budget=12)
+    search = searching("genetic", vote="inverse_linear", mvdm_threshold=2, trials=12)
     search.fit(X, Y, X_VALID, Y_VALID)
     for evaluation in search.history_:
         for k, score in evaluation.result["scores"]:
@@ -81,7 +81,7 @@ def test_every_score_of_the_history_is_that_of_a_classifier():
 
 
 def test_without_validation_data_the_score_is_that_of_cross_validation():
-    search = searching("genetic", cv=3, budget=15, random_state=4).fit(X, Y)
+    search = searching("genetic", cv=3, trials=15, random_state=4).fit(X, Y)
     best = search.best_setting_
     right = 0
     fold_of = make_folds(np.unique(Y, return_inverse=True)[1], n_folds=3, seed=4)
@@ -152,7 +152,7 @@ def test_a_weighting_with_its_modes_is_evaluated_once_ever(strategy, tmp_path, m
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_no_strategy_keeps_less_than_the_default_or_the_best_it_came_by(strategy):
-    search = searching(strategy, budget=2).fit(X, Y, X_VALID, Y_VALID)
+    search = searching(strategy, trials=2).fit(X, Y, X_VALID, Y_VALID)
     default = MemoryClassifier(compat="timbl").fit(X, Y).score(X_VALID, Y_VALID)
     assert search.best_score_ >= max(default, *(e.score for e in search.history_)) - 1e-12
     assert len(search.history_) == 2
@@ -200,7 +200,7 @@ def lost(learner, frame, classes):
 def test_by_log_loss_every_score_is_that_of_the_best_smoothing(compat, votes_held, monkeypatch):
     monkeypatch.setattr(evaluation_module, "_VOTES_HELD", votes_held)  # whole, and in pieces
     classes = np.array([*Y_VALID[:-2], "new", "new"])
-    how = {"scoring": "log_loss", "compat": compat, "decay": "scale", "budget": 3}
+    how = {"scoring": "log_loss", "compat": compat, "decay": "scale", "trials": 3}
     search = searching("grid", **how).fit(X, Y, X_VALID, classes)
     for evaluation in search.history_:
         result = evaluation.result
@@ -248,7 +248,7 @@ def test_by_log_loss_the_best_setting_is_fitted_with_its_smoothing(strategy, kee
 
 def test_by_log_loss_over_folds_every_fold_has_its_own_class_shares():
     classes = np.array([*Y[:-1], "once"])
-    how = {"cv": 3, "random_state": 4, "scoring": "log_loss", "vote": "count", "budget": 4}
+    how = {"cv": 3, "random_state": 4, "scoring": "log_loss", "vote": "count", "trials": 4}
     search = searching("grid", **how).fit(X, classes)
     best, losses = search.best_setting_, 0.0
     codes = np.unique(classes, return_inverse=True)[1]
@@ -268,7 +268,7 @@ def test_by_log_loss_a_search_prefers_probabilities_that_admit_doubt():
     classes = np.where(rng.random(500) < 0.2, "slip", np.where(rows[:, 0] == "0", "a", "b"))
     found = {
         scoring: MemorySearch(
-            strategy="local", ks=(1, 5, 9), budget=20, compat=None, scoring=scoring, random_state=0
+            strategy="local", ks=(1, 5, 9), trials=20, compat=None, scoring=scoring, random_state=0
         ).fit(rows[:300], classes[:300])
         for scoring in ("accuracy", "log_loss")
     }
@@ -459,7 +459,7 @@ def test_a_strategy_keeps_to_the_modes_that_are_offered(strategy, offered):
 
 def test_columns_may_have_the_names_of_parameters():
     frame = X.rename(columns={"focus": "k", "left": "weights", "right": "mode of k"})
-    search = searching("genetic", budget=10).fit(frame, Y, X_VALID.set_axis(frame.columns, axis=1),
+    search = searching("genetic", trials=10).fit(frame, Y, X_VALID.set_axis(frame.columns, axis=1),
                                                  Y_VALID)  # fmt: skip
     assert list(search.best_setting_["modes"]) == ["k", "weights", "mode of k", "noise"]
     space = SettingSpace(frame.columns.tolist())

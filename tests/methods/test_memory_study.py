@@ -245,7 +245,7 @@ def test_a_search_that_fell_short_of_the_grid_leaves_it_the_grid_or_says_so():
 def test_the_best_model_seen_is_kept_though_it_be_that_of_the_grid(keep):
     """A search that may look at two settings ends below the grid, unless it is kept as it is."""
     parts = make_parts(letters(1200))
-    how = {"strategy": "genetic", "budget": 2, "cv": 3, "keep": keep, "random_state": 0}
+    how = {"strategy": "genetic", "trials": 2, "cv": 3, "keep": keep, "random_state": 0}
     result, classifier = study_memory(parts, MemorySearch(**how))
     part = result["memory"][0]
     _, grid, found = part["settings"]
@@ -267,7 +267,7 @@ def test_the_best_model_seen_is_kept_though_it_be_that_of_the_grid(keep):
 
 def test_the_table_of_a_study_shows_the_setting_that_is_kept(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    search = MemorySearch(strategy="genetic", budget=2, cv=3, random_state=0)
+    search = MemorySearch(strategy="genetic", trials=2, cv=3, random_state=0)
     result, classifier = study_memory(make_parts(letters(1200)), search)
     show(result, None, None)
     printed = capsys.readouterr().out
@@ -337,7 +337,7 @@ def test_a_search_does_not_know_the_words_it_is_tried_on_by_heart(folds):
 
 def test_the_command_searches_the_vote_unless_it_is_told_one():
     given = {"strategy": "guided", "over": "together", "ks": "1,9", "threshold": 1}
-    given |= {"compat": "none", "budget": "12", "folds": 3}
+    given |= {"compat": "none", "budget": None, "trials": 12, "folds": 3}
     parts = make_parts(letters(400), folds=3)
     for vote, votes in ((None, list(VOTES)), ("inverse_linear", ["inverse_linear"])):
         search = memory_search(**given, vote=vote).set_params(random_state=0)

@@ -44,7 +44,7 @@ SENTENCES, LABELS = language()
 
 @pytest.fixture(scope="module")
 def screened():
-    return TemplateSearch(budget=10, **QUICK).fit(SENTENCES, LABELS)
+    return TemplateSearch(max_templates=10, **QUICK).fit(SENTENCES, LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_history_has_a_row_for_each_decision(screened, outward):
     assert kept == [str(template) for template in outward.plan_.templates if template.kind == "U"]
 
 
-def test_a_number_as_budget_is_the_most_templates(screened):
+def test_max_templates_is_the_most_templates(screened):
     assert sum(template.kind == "U" for template in screened.plan_.templates) <= 10
 
 
@@ -111,7 +111,7 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(strategy, tmp_path, r
         if done == 2:
             raise KeyboardInterrupt
 
-    how = {"strategy": strategy, "budget": budget, "journal": tmp_path / "journal", **QUICK}
+    how = {"strategy": strategy, "max_templates": budget, "journal": tmp_path / "journal", **QUICK}
     with pytest.raises(KeyboardInterrupt):
         TemplateSearch(progress=stop_after_two, **how).fit(SENTENCES, LABELS)
     assert len(read_journal(tmp_path / "journal")[0]) == 2 == n_done
@@ -123,7 +123,7 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_end(strategy, tmp_path, r
 
 
 def test_threads_change_nothing(screened):
-    threaded = TemplateSearch(budget=10, n_jobs=2, **QUICK).fit(SENTENCES, LABELS)
+    threaded = TemplateSearch(max_templates=10, n_jobs=2, **QUICK).fit(SENTENCES, LABELS)
     assert threaded.plan_ == screened.plan_
     assert threaded.templates_ == screened.templates_
 
@@ -170,7 +170,7 @@ def test_a_long_template_is_screened_though_its_values_are_many():
 
 
 def test_a_journal_of_other_candidates_is_refused(tmp_path):
-    how = {"journal": tmp_path / "journal", "budget": 3, **QUICK}
+    how = {"journal": tmp_path / "journal", "max_templates": 3, **QUICK}
     TemplateSearch(candidates=GIVEN[:3], **how).fit(SENTENCES[:20], LABELS[:20])
     for other in (GIVEN[:2], None):
         with pytest.raises(InputError, match="made by another search: its 'candidates'"):

@@ -70,7 +70,7 @@ def test_it_is_resumed_from_a_journal(make, tmp_path):
     belongs_to = {"data": "letters", "search": {"metric": "accuracy"}}
     whole = search(evaluate, AllAtOnce(make()))
     with Journal(tmp_path / "a", **belongs_to) as journal:
-        search(evaluate, AllAtOnce(make()), journal=journal, budget=3)
+        search(evaluate, AllAtOnce(make()), journal=journal, trials=3)
     with Journal(tmp_path / "a", **belongs_to) as journal:
         resumed = search(evaluate, AllAtOnce(make()), journal=journal)
     assert (resumed, resumed.replayed) == (whole, 3)

@@ -260,7 +260,7 @@ def letters(n):
 @pytest.mark.parametrize("strategy", ["guided", "genetic"])
 def test_a_memory_search_finds_the_same_setting_by_the_same_way(strategy):
     rows, sounds = letters(4)
-    how = {"strategy": strategy, "cv": 3, "random_state": 1, "budget": 40}
+    how = {"strategy": strategy, "cv": 3, "random_state": 1, "trials": 40}
     alone = MemorySearch(**how).fit(rows, sounds)
     with cluster("local:2"):
         helped = MemorySearch(**how).fit(rows, sounds)
@@ -273,7 +273,7 @@ def test_a_template_search_makes_the_same_decisions():
     tags = ["D", "N", "V", "D", "N", "P", "A", "N"]
     sentences = [[(words[(i * k) % 8],) for k in range(1, 5)] for i in range(1, 41)]
     labels = [[tags[(i * k) % 8] for k in range(1, 5)] for i in range(1, 41)]
-    how = {"proxy": "maxent", "window": 1, "budget": 4, "passes": 2}
+    how = {"proxy": "maxent", "window": 1, "max_templates": 4, "passes": 2}
     alone = TemplateSearch(**how).fit(sentences, labels)
     with cluster("local:2"):
         helped = TemplateSearch(**how).fit(sentences, labels)

@@ -73,7 +73,7 @@ def test_a_budget_counts_what_is_found_in_the_journal(tmp_path_factory, budgets)
     path = tmp_path_factory.mktemp("journals") / "a.journal"
     for budget in budgets:
         with Journal(path, **BELONGS_TO) as journal:
-            history = search(evaluate, Climb(SPACE, seed=3), journal=journal, budget=budget)
+            history = search(evaluate, Climb(SPACE, seed=3), journal=journal, trials=budget)
         assert history.evaluations == WHOLE[:budget]
         assert history.stopped == ("budget" if budget <= len(WHOLE) else "finished")
 
@@ -81,7 +81,7 @@ def test_a_budget_counts_what_is_found_in_the_journal(tmp_path_factory, budgets)
 def test_the_journal_says_where_the_search_stopped_and_why(tmp_path):
     path = tmp_path / "a.journal"
     with Journal(path, **BELONGS_TO) as journal:
-        search(evaluate, Climb(SPACE, seed=3), journal=journal, budget=5)
+        search(evaluate, Climb(SPACE, seed=3), journal=journal, trials=5)
         with pytest.raises(Interrupted):
             search(Counting(2), Climb(SPACE, seed=3), journal=journal)
         search(evaluate, Climb(SPACE, seed=3), journal=journal)
@@ -192,7 +192,7 @@ def test_progress_counts_up_to_what_the_strategy_or_the_budget_allows():
     assert seen == [(0, 3, None), (1, 3, 3.0), (2, 3, 3.0), (3, 3, 3.0)]
     assert [e.candidate["k"] for e in told] == [3, 1, 2]
     seen.clear()
-    search(lambda c: 0, Exhaustive(space), progress=lambda *line: seen.append(line), budget=2)
+    search(lambda c: 0, Exhaustive(space), progress=lambda *line: seen.append(line), trials=2)
     assert seen[-1] == (2, 2, 0.0)
 
 
@@ -240,8 +240,10 @@ def test_batches_can_be_evaluated_elsewhere():
     ("budget", "expected"),
     [
         (None, Budget()),
-        (200, Budget(evaluations=200)),
-        ("200", Budget(evaluations=200)),
+        (200, Budget(seconds=200)),
+        ("60", Budget(seconds=60)),
+        ("60s", Budget(seconds=60)),
+        ("1min", Budget(seconds=60)),
         ("1.5m", Budget(seconds=90)),
         ("2h", Budget(seconds=7200)),
     ],
@@ -250,7 +252,15 @@ def test_budgets_are_read(budget, expected):
     assert Budget.of(budget) == expected
 
 
-@pytest.mark.parametrize("budget", ["soon", "1.5", "-3", 0, "0s", "5d", -1])
+def test_numbers_of_trials_stand_beside_the_time():
+    assert Budget.of("1min", trials=200) == Budget(evaluations=200, seconds=60)
+    assert Budget.of(None, trials=np.int64(3)) == Budget(evaluations=3)
+    for wrong, words in ((0, "trials must be positive"), (1.5, "trials is 1.5"), (True, "trials")):
+        with pytest.raises(InputError, match=words):
+            Budget.of(None, trials=wrong)
+
+
+@pytest.mark.parametrize("budget", ["soon", "-3", 0, "0s", "5d", -1])
 def test_budgets_that_mean_nothing_are_refused(budget):
     with pytest.raises(InputError, match="budget"):
         Budget.of(budget)

@@ -25,7 +25,7 @@ WORD = "word"
 def demo(
     letter: Annotated[str, typer.Option(help="Letter to ask about.")] = "c",
     phoneme: Annotated[str, typer.Option(help="Sound that it may have.")] = "K",
-    budget: Annotated[str, typer.Option(help="Time to compare in: 60s, 10m.")] = "60s",
+    budget: Annotated[str, typer.Option(help="Time to compare in: 60, 60s, 10m.")] = "60s",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run.")] = Path(
         "runs/demo"
     ),

@@ -128,7 +128,7 @@ def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
     from featloom.data.blocks import Blocks
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
-    from featloom.errors import InputError, ReadError
+    from featloom.errors import InputError, ReadError, meant
     from featloom.methods.induction.study import study_induction
 
     if isinstance(loaded, Blocks):
@@ -144,6 +144,7 @@ def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
         if name not in matrix.families:
             raise InputError(
                 f"no column {name!r} for --domain; there are {listed(matrix.families)}"
+                f"{meant(name, matrix.families)}"
             )
     say("compiling kernels (first use only) and finding conjunctions")
     return study_induction(matrix, inducer, domain=domain, say=say, **how)

@@ -57,9 +57,8 @@ def memory(
     compat: Annotated[
         str, typer.Option(help="timbl: its rules to the last tie; none: plain ones.")
     ] = "timbl",
-    budget: Annotated[
-        str | None, typer.Option(help="Evaluations, or a time: 200, 90s, 10m, 2h.")
-    ] = None,
+    budget: options.SearchBudget = None,
+    trials: Annotated[int | None, typer.Option(help="The most evaluations.")] = None,
     folds: Annotated[
         int | None, typer.Option(help="Cross-validate over so many folds; no validation part.")
     ] = None,
@@ -87,7 +86,7 @@ def memory(
     timing = Timing()
     search = memory_search(
         strategy=strategy, over=over, ks=ks, vote=vote, threshold=threshold, compat=compat,
-        budget=budget, folds=folds,
+        budget=budget, trials=trials, folds=folds,
     ).set_params(random_state=seed, n_jobs=jobs)  # fmt: skip
     with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
@@ -110,7 +109,7 @@ def memory(
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
-def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, folds):
+def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, trials, folds):
     """The search that the options ask for; a wrong one is told before anything is read."""
     from featloom.errors import InputError
     from featloom.methods.memory_search import MemorySearch
@@ -124,7 +123,7 @@ def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, folds)
         raise InputError(f"compat is {compat!r}; it can be timbl or none")
     if folds is not None and folds < 2:
         raise InputError(f"folds must be at least 2, not {folds}")
-    Budget.of(budget)
+    Budget.of(budget, trials)
     search = MemorySearch(
         strategy=strategy,
         over=over,
@@ -133,6 +132,7 @@ def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, folds)
         mvdm_threshold=threshold,
         compat=None if compat == "none" else compat,
         budget=budget,
+        trials=trials,
         cv=folds or 5,
     )
     SettingSpace(["any"], search.ks)
@@ -146,7 +146,7 @@ def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callabl
 
     from featloom.search import Budget
 
-    seconds = Budget.of(budget).seconds
+    seconds = Budget.of_time(budget).seconds
     if seconds is None:
         return progress
     begun = monotonic()

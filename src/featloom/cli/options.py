@@ -32,6 +32,9 @@ Groups = Annotated[
     str | None,
     typer.Option("--groups", help="Column of documents; rows of one are never split apart."),
 ]
+SearchBudget = Annotated[
+    str | None, typer.Option("--budget", help="Time for the search: 90, 90s, 10m, 2h.")
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random.")
@@ -73,7 +76,7 @@ def load(
     """Read what DATA names: a file, a folder, or one of the named corpora.
 
     A corpus must have classes; with ``trees``, heads of words will do.  Rows of a table without a
-    label are refused unless they are to be kept.
+    class are left out and counted, unless they are to be kept.
     """
     from featloom.data.corpora import names_corpus
     from featloom.errors import ReadError
@@ -90,7 +93,20 @@ def load(
         raise ReadError(message, file=name)
     from featloom.data.readers import read
 
-    return read(data, keep_unlabelled=keep_unlabelled, **given)
+    found = read(data, keep_unlabelled=skip is None, **given)
+    return found if keep_unlabelled or skip is not None else _with_classes(found)
+
+
+def _with_classes(data: NominalTable | FeatureMatrix) -> NominalTable | FeatureMatrix:
+    """The rows that have a class; those that have none are told of."""
+    import warnings
+
+    from featloom.data.readers.labels import with_classes
+
+    data, said = with_classes(data)
+    if said:
+        warnings.warn(f"{data.source}: {said}", stacklevel=2)
+    return data
 
 
 def _load_corpus(name: str, given: dict[str, str], trees: bool) -> NominalTable | FeatureMatrix:
@@ -139,7 +155,8 @@ def load_blocks(
         raise InputError("the rows of Parquet files have no classes; name a column by --target")
     if groups is not None:
         raise InputError("--groups is for data that is read whole, and this comes in blocks")
-    return read_blocks(data, target=target, on_bad_row=on_bad_row, memory=memory, hashed=hashed)
+    # The only bad rows there are have no class; elsewhere these are left out and counted too.
+    return read_blocks(data, target=target, on_bad_row="skip", memory=memory, hashed=hashed)
 
 
 @contextmanager

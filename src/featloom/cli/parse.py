@@ -133,7 +133,7 @@ def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
 
 def load_parser(model: Path) -> DependencyParser:
     """The parser of a run, or the one in a file."""
-    from featloom.cli.models import open_model
+    from featloom.discover.loading import open_model
     from featloom.learners.parser import DependencyParser
 
     return open_model(

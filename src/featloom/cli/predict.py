@@ -6,7 +6,7 @@ Where the classes are there, the answers are judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from featloom.cli.predictors import Explained, Predictor
+    from featloom.cli.rows_to_predict import Block
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
 
@@ -42,6 +43,10 @@ def predict(
             "to --out.",
         ),
     ] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Option("--id", help="Column to keep beside the predictions; repeatable."),
+    ] = None,
     on_bad_row: options.OnBadRow = "raise",
     jobs: options.Jobs = 1,
     quiet: options.Quiet = False,
@@ -55,7 +60,7 @@ def predict(
     options.file_to_write(out)
     predictor = load_predictor(model, jobs)
     answering = Answering(predictor, proba=proba, explain=explain or 0, keeps=json)
-    pieces = answering.of(read_blocks(data, predictor, on_bad_row))
+    pieces = answering.of(read_blocks(data, predictor, on_bad_row, ids or ()))
     if out is not None:
         write_beside(out, pieces)
     else:
@@ -86,35 +91,46 @@ class Answering:
     ----------
     n_rows, n_judged, n_right : rows, those with a class, and those whose answer is right.
     explained : why the first answers were given.
-    answers, shares : those of all rows, where they are kept.
+    seen : how many rows are among those that the model learned from.
+    answers, shares, ids : those of all rows, where they are kept.
     """
 
     def __init__(self, predictor: Predictor, *, proba: bool, explain: int, keeps: bool):
+        from featloom.data.row_prints import Seen
+
         self.predictor, self.proba, self.explain, self.keeps = predictor, proba, explain, keeps
         self.n_rows = self.n_judged = self.n_right = 0
         self.explained: list[Explained] = []
         self.answers: list[Any] = []
         self.shares: list[list[float]] | None = [] if proba else None
+        self.ids: dict[str, list[str]] = {}
+        self.seen = Seen()
 
-    def of(self, blocks: Iterable[NominalTable | FeatureMatrix]) -> Iterator[str]:
+    def of(self, blocks: Iterable[Block]) -> Iterator[str]:
         """The answers as pieces of a CSV file: a head, then the rows block by block."""
         import numpy as np
 
-        for rows in blocks:
+        for block in blocks:
+            rows = block.rows
             answers = self.predictor.predict(rows)
             shares = self.predictor.shares(rows) if self.proba else None
             if (wanted := self.explain - len(self.explained)) > 0:
                 first = rows.take(np.arange(min(wanted, len(rows))))
                 self.explained += self.predictor.explain(first)
-            n_judged, n_right = judge(rows, answers)
+            n_judged, n_right = judge(rows, answers, self.predictor.class_type)
             self.n_judged, self.n_right = self.n_judged + n_judged, self.n_right + n_right
-            head = csv_head(self.predictor.classes if self.proba else ()) if not self.n_rows else ""
+            self.seen += self.predictor.seen(rows)
+            head = ""
+            if not self.n_rows:
+                head = csv_head(self.predictor.classes if self.proba else (), block.ids)
             self.n_rows += len(rows)
             if self.keeps:
                 self.answers += answers.tolist()
+                for name, values in block.ids.items():
+                    self.ids.setdefault(name, []).extend(values)
                 if self.shares is not None and shares is not None:
                     self.shares += shares.tolist()
-            yield head + csv_rows(answers, shares)
+            yield head + csv_rows(answers, shares, [*block.ids.values()])
 
     @property
     def judged(self) -> dict[str, Any] | None:
@@ -125,37 +141,46 @@ class Answering:
         return {"rows": self.n_judged, "right": self.n_right, "accuracy": accuracy}
 
 
-def judge(rows: NominalTable | FeatureMatrix, answers: np.ndarray) -> tuple[int, int]:
-    """How many rows have a class, and how many of them the right answer."""
+def judge(
+    rows: NominalTable | FeatureMatrix, answers: np.ndarray, class_type: str = "str"
+) -> tuple[int, int]:
+    """How many rows have a class, and how many of them the right answer; 1 and 1.0 are one."""
+    from featloom.data.class_types import value_of
+
     if rows.labels is None:
         return 0, 0
     known = rows.labels >= 0
+    classes = [value_of(name, class_type) for name in rows.classes]
     right = sum(
-        str(answer) == rows.classes[label]
-        for answer, label in zip(answers[known].tolist(), rows.labels[known], strict=True)
+        value_of(str(answer), class_type) == classes[label]
+        for answer, label in zip(answers[known].tolist(), rows.labels[known].tolist(), strict=True)
     )
     return int(known.sum()), right
 
 
-def csv_head(classes: Iterable[Any]) -> str:
+def csv_head(classes: Iterable[Any], ids: Iterable[str] = ()) -> str:
     """The names of the columns.
 
-    >>> csv_head(["K", "S"])
-    'prediction,K,S\\n'
+    >>> csv_head(["K", "S"], ["word"])
+    'word,prediction,p_K,p_S\\n'
     """
-    return _csv([["prediction", *classes]])
+    return _csv([[*ids, "prediction", *(f"p_{name}" for name in classes)]])
 
 
-def csv_rows(answers: Iterable[Any], shares: np.ndarray | None) -> str:
-    """The answers as a column and, where asked for, the shares of the classes.
+def csv_rows(
+    answers: Iterable[Any], shares: np.ndarray | None, ids: Sequence[Sequence[str]] = ()
+) -> str:
+    """The answers as a column, ids before it and, where asked for, the shares of the classes.
 
     >>> csv_rows(["K", "S"], None)
     'K\\nS\\n'
+    >>> csv_rows(["K", "S"], None, [["call", "cell"]])
+    'call,K\\ncell,S\\n'
     """
-    if shares is None:
-        return _csv([answer] for answer in answers)
-    pairs = zip(answers, shares.tolist(), strict=True)
-    return _csv([answer, *(f"{share:.6g}" for share in row)] for answer, row in pairs)
+    columns: list[Iterable[Any]] = [*ids, answers]
+    if shares is not None:
+        columns += [[f"{share:.6g}" for share in column] for column in shares.T.tolist()]
+    return _csv(map(list, zip(*columns, strict=True)))
 
 
 def _csv(rows: Iterable[list[Any]]) -> str:
@@ -179,6 +204,11 @@ def _json(model: Path, data: Path, answering: Answering) -> bytes:
             "data": str(data),
             "rows": answering.n_rows,
             "judged": answering.judged,
+            "seen": {
+                "rows": answering.seen.estimate if answering.seen.known else 0,
+                "exact": answering.seen.exact,
+            },
+            "ids": answering.ids,
             "predictions": answering.answers,
             "classes": answering.predictor.classes,
             "shares": answering.shares,
@@ -194,6 +224,8 @@ def _say(answering: Answering, out: Path | None, *, err: bool) -> None:
         of = "" if every else f" of the {judged['rows']:,} with a class"
         words += f"; accuracy {100 * judged['accuracy']:.2f} % ({judged['right']:,} right{of})"
     typer.echo(words, err=err)
+    if answering.seen.words:
+        typer.echo(answering.seen.words, err=err)
 
 
 def register(app: typer.Typer) -> None:

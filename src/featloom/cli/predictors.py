@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from featloom.data.matrix import FeatureMatrix
+    from featloom.data.row_prints import Seen
     from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
@@ -41,16 +42,20 @@ class Predictor(ABC):
     ----------
     columns : those that its rows have; none where it looks for features by name.
     needed : the columns that must be there.
+    vocabularies : the values of the columns that it knows.
     does : what it does with them: "compares", "looks at".
     target : name of the column with the classes, or "".
     classes : their names.
+    class_type : what they are: "str", "int", "float" or "bool".
     """
 
     columns: tuple[str, ...]
     needed: frozenset[str]
+    vocabularies: tuple[tuple[str, ...], ...]
     does: str
     target: str
-    classes: list[Any]
+    classes: list[str]
+    class_type: str
 
     def read(self, data: Path) -> Any:
         """Rows of a file that this model alone can read; None: any reader will do."""
@@ -58,11 +63,15 @@ class Predictor(ABC):
 
     @abstractmethod
     def predict(self, rows: Any) -> np.ndarray:
-        """The class of each row."""
+        """The name of the class of each row."""
 
     @abstractmethod
     def shares(self, rows: Any) -> np.ndarray:
         """(rows, classes) shares of votes, or probabilities."""
+
+    @abstractmethod
+    def seen(self, rows: Any) -> Seen:
+        """How many rows are among those that it learned from."""
 
     @abstractmethod
     def explain(self, rows: Any) -> list[Explained]:
@@ -75,15 +84,29 @@ class MemoryPredictor(Predictor):
     does = "compares"
 
     def __init__(self, memory: MemoryClassifier, jobs: int):
+        from featloom.data.class_types import type_of_values
+        from featloom.data.row_prints import RowPrints
+        from featloom.learners.inputs import class_names
+
         self._memory = memory.set_params(n_jobs=jobs)
         table = memory._reader.table
         self.columns, self.target = table.columns, table.target
+        self.vocabularies = table.vocabularies
         modes = zip(table.columns, memory.modes_, strict=True)
         self.needed = frozenset(name for name, mode in modes if mode != "ignore")
-        self.classes = memory.classes_.tolist()
+        self.classes = class_names(table, memory.classes_)
+        self.class_type = type_of_values(memory.classes_)
+        self._learned = RowPrints.of(table, len(table))  # it stores all rows anyway
 
     def predict(self, rows: NominalTable) -> np.ndarray:
-        return self._memory.predict(rows)
+        return self._named(self._memory.predict(rows))
+
+    def seen(self, rows: NominalTable) -> Seen:
+        return self._learned.seen(rows)
+
+    def _named(self, answers: np.ndarray) -> np.ndarray:
+        places = self._memory.classes_.searchsorted(answers)
+        return _texts(self.classes)[places]
 
     def shares(self, rows: NominalTable) -> np.ndarray:
         return self._memory.predict_proba(rows)
@@ -125,14 +148,18 @@ class LinearPredictor(Predictor):
     def __init__(self, model: PlanModel):
         self._model = model
         self.columns, self.target = model.columns, model.target
+        self.vocabularies = model.features.vocabularies
         self.needed = frozenset(model.used_columns)
-        self.classes = list(model.classes)
+        self.classes, self.class_type = list(model.classes), model.class_type
 
     def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
-        return self._model.predict(rows)
+        return _texts(self.classes)[self._model.scores(rows).argmax(axis=1)]
 
     def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
         return self._model.predict_proba(rows)
+
+    def seen(self, rows: NominalTable | FeatureMatrix) -> Seen:
+        return self._model.seen(rows)
 
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
         from featloom.cli.reasons import reason_lines, reasons_part
@@ -159,7 +186,9 @@ class TaskPredictor(Predictor):
     def __init__(self, models: TaskModels):
         self._models = models
         self.target, self.classes = models.target, sorted(set(models.classes))
+        self.class_type = models.class_type
         self.columns = (models.task_column, *models.columns) if models.columns else ()
+        self.vocabularies = (models.tasks, *models.features.vocabularies)
         self.needed = frozenset([models.task_column, *models.features.used_columns])
         self._warned: set[str] = set()
 
@@ -172,7 +201,7 @@ class TaskPredictor(Predictor):
         return archive_with_tasks(data, task=self._models.task_column, target=self.target)
 
     def predict(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
-        answers = self._models.predict(rows)
+        answers = self._models.answers(rows, self._models.tasks_of(rows))
         strange = [answer is None for answer in answers.tolist()]
         if any(strange):
             self._warn(self._models.tasks_of(rows)[strange].tolist())
@@ -183,6 +212,9 @@ class TaskPredictor(Predictor):
         from featloom.errors import InputError
 
         raise InputError("the scores of models of many tasks are no probabilities")
+
+    def seen(self, rows: NominalTable | FeatureMatrix) -> Seen:
+        return self._models.seen(rows)
 
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
         from featloom.cli.reasons import reason_lines, reasons_part
@@ -227,9 +259,15 @@ class TaskPredictor(Predictor):
             warnings.warn(f"{which} no model, and rows of it no answer", stacklevel=2)
 
 
+def _texts(names: Sequence[str]) -> np.ndarray:
+    import numpy as np
+
+    return np.array(names, dtype=object)
+
+
 def load_predictor(model: Path, jobs: int = 1) -> Predictor:
     """The model of a run, or the one in a file."""
-    from featloom.cli.models import open_model
+    from featloom.discover.loading import open_model
     from featloom.learners.memory import MemoryClassifier
     from featloom.learners.plan_model import PlanModel
     from featloom.methods.transfer.task_models import TaskModels

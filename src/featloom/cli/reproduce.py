@@ -18,7 +18,7 @@ EXPERIMENTS = ("induction", "memory", "template-search", "transfer", "tree-templ
 # The options that not all experiments have, with their defaults.
 _OWN: dict[str, dict[str, Any]] = {
     "induction": {"rule": "standard_error"},
-    "memory": {"only": None, "sample": None, "seeds": 5, "budget": None},
+    "memory": {"only": None, "sample": None, "seeds": 5, "trials": None},
     "template-search": {"only": None, "sample": None, "seeds": 5},
     "transfer": {"only": None, "sample": None, "seeds": 5},
     "tree-templates": {"only": None, "sample": None, "seeds": 5},
@@ -50,9 +50,10 @@ def reproduce(
     seeds: Annotated[
         int, typer.Option(help="How often searches and models that draw at random are repeated.")
     ] = 5,
-    budget: Annotated[
+    trials: Annotated[
         int | None, typer.Option(help="Evaluations of each search of memory; default: all it asks.")
     ] = None,
+    budget: Annotated[str | None, typer.Option(hidden=True)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the run.")] = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
@@ -61,9 +62,14 @@ def reproduce(
     json: options.Json = False,
 ) -> None:
     """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped."""
+    from featloom.errors import InputError
     from featloom.runs import Timing
+    from featloom.search import Budget
 
-    given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "budget": budget}
+    if budget is not None:
+        raise InputError(f"experiments have no --budget; for {budget} evaluations say --trials")
+    Budget.of(None, trials)
+    given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "trials": trials}
     own = _own_options(experiment, given)
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}

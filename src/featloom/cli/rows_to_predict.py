@@ -6,10 +6,12 @@ that the model does without may be absent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from featloom.cli.induce import listed
 
 if TYPE_CHECKING:
     from featloom.cli.predictors import Predictor
@@ -17,33 +19,78 @@ if TYPE_CHECKING:
     from featloom.data.table import NominalTable
 
 
+@dataclass(frozen=True)
+class Block:
+    """Some rows to predict.
+
+    Parameters
+    ----------
+    rows : with the columns of the model.
+    ids : for each column that is kept beside the answers, its values.
+    """
+
+    rows: NominalTable | FeatureMatrix
+    ids: dict[str, list[str]]
+
+
 def read_blocks(
-    data: Path, predictor: Predictor, on_bad_row: str
-) -> Iterator[NominalTable | FeatureMatrix]:
-    """The rows of a file in blocks, where its reader can; else, and of a corpus, all in one."""
+    data: Path, predictor: Predictor, on_bad_row: str, ids: Sequence[str] = ()
+) -> Iterator[Block]:
+    """The rows of a file in blocks, where its reader can; else, and of a corpus, all in one.
+
+    ``ids`` names columns that are kept as they are.
+    """
     from featloom.data.corpora import names_corpus
     from featloom.data.readers import format_of, read
     from featloom.data.readers.tables import read_table_blocks
 
     own = predictor.read(data)
     if own is not None:
-        yield own
+        yield _block(own, own, ids)
         return
     if names_corpus(data):
-        yield aligned(_corpus(str(data)), predictor)
+        rows = _corpus(str(data))
+        yield _block(rows, aligned(rows, predictor), ids)
         return
     how: dict[str, Any] = {"on_bad_row": on_bad_row} if on_bad_row != "raise" else {}
     named = [*predictor.columns, *([predictor.target] if predictor.target else [])]
     found = format_of(data, columns=named)
     if found == "table":
         for block in read_table_blocks(data, target=predictor.target or None, **how):
-            yield aligned(block, predictor)
+            yield _block(block, aligned(block, predictor), ids)
     elif found == "timbl" and predictor.columns:
-        yield _by_place(data, predictor, how)
+        rows = _by_place(data, predictor, how)
+        yield _block(rows, rows, ids)
     else:
         if found in ("timbl", "conll", "conllu"):
             how["require_labels"] = False
-        yield aligned(read(data, format=found, **how), predictor)
+        rows = read(data, format=found, **how)
+        yield _block(rows, aligned(rows, predictor), ids)
+
+
+def _block(
+    read: NominalTable | FeatureMatrix, rows: NominalTable | FeatureMatrix, ids: Sequence[str]
+) -> Block:
+    from featloom.data.table import NominalTable
+    from featloom.errors import ReadError, meant
+
+    kept: dict[str, list[str]] = {}
+    for name in ids:
+        if not isinstance(read, NominalTable):
+            raise ReadError("a sparse matrix, which has no columns for --id", file=read.source)
+        if name == read.target and read.labels is not None:
+            values, codes = (*read.classes, ""), read.labels
+        elif name in read.columns:
+            place = read.columns.index(name)
+            values, codes = (*read.vocabularies[place], ""), read.codes[:, place] - 1
+        else:
+            known = [*read.columns, *([read.target] if read.target else [])]
+            raise ReadError(
+                f"no column {name!r} for --id; there are {listed(known)}{meant(name, known)}",
+                file=read.source,
+            )
+        kept[name] = [values[code] for code in codes.tolist()]
+    return Block(rows, kept)
 
 
 def aligned(
@@ -52,8 +99,7 @@ def aligned(
     """The rows with the model's columns in their order; one that it does without may be absent."""
     import numpy as np
 
-    from featloom.cli.induce import listed
-    from featloom.data.table import NominalTable
+    from featloom.data.table import NominalTable, spelled_like
     from featloom.errors import ReadError, missing
 
     if not predictor.columns:
@@ -79,7 +125,8 @@ def aligned(
             vocabularies.append(rows.vocabularies[place])
         else:
             vocabularies.append(())
-    return replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
+    rows = replace(rows, columns=predictor.columns, codes=codes, vocabularies=tuple(vocabularies))
+    return spelled_like(rows, predictor.columns, predictor.vocabularies)
 
 
 def _corpus(name: str) -> NominalTable | FeatureMatrix:

@@ -54,9 +54,11 @@ def select(
             "maxent for outward."
         ),
     ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="The most templates, or a time: 40, 90s, 10m, 2h.")
+    budget: options.SearchBudget = None,
+    trials: Annotated[
+        int | None, typer.Option(help="The most pieces of work: screenings and trainings.")
     ] = None,
+    max_templates: Annotated[int | None, typer.Option(help="The most templates.")] = None,
     window: Annotated[int, typer.Option(min=0, help="Farthest token a template looks at.")] = 3,
     on_bad_row: options.OnBadRow = "raise",
     out: options.Out = None,
@@ -73,7 +75,10 @@ def select(
     from featloom.runs import Timing
 
     timing = Timing()
-    search = template_search(strategy=strategy, proxy=proxy, budget=budget, window=window)
+    search = template_search(
+        strategy=strategy, proxy=proxy, budget=budget, trials=trials, max_templates=max_templates,
+        window=window,
+    )  # fmt: skip
     search.set_params(random_state=seed, n_jobs=jobs)
     with options.run_folder(out) as run, options.workers(dask):
         if run is not None:
@@ -100,14 +105,16 @@ def select(
 
 
 def template_search(
-    *, strategy: str, proxy: str | None, budget: str | None, window: int
-) -> TemplateSearch:
+    *, strategy: str, proxy: str | None, budget: str | None, trials: int | None,
+    max_templates: int | None, window: int,
+) -> TemplateSearch:  # fmt: skip
     """The search that the options ask for; a wrong one is told before anything is read."""
     from featloom.methods.template_search import TemplateSearch
-    from featloom.search import Budget
 
-    Budget.of(budget)
-    search = TemplateSearch(strategy=strategy, proxy=proxy, budget=budget, window=window)
+    search = TemplateSearch(
+        strategy=strategy, proxy=proxy, budget=budget, trials=trials, max_templates=max_templates,
+        window=window,
+    )  # fmt: skip
     search._check_parameters()
     return search
 
@@ -173,14 +180,16 @@ def read_sentences(
     ``labelled`` False is for sentences to tag: labels may be missing, or all the same.
     """
     from featloom.data.readers import read_conll
-    from featloom.errors import InputError
+    from featloom.errors import InputError, meant
 
     names = named_columns(columns)
     how: dict[str, Any] = {"on_bad_row": on_bad_row, "require_labels": labelled}
     if is_treebank(path):
         return _trees(path, target, names, how, labelled)
     if names is not None and target is not None and target not in names:
-        raise InputError(f"no column {target!r} for --target; there are {', '.join(names)}")
+        raise InputError(
+            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
+        )
     given = None if names is None else [None if n == LEFT_OUT else n for n in names]
     place: str | int | None = target if target is not None else (-1 if labelled else None)
     return read_conll(path, columns=given, target=place, **how)
@@ -205,7 +214,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     import numpy as np
 
     from featloom.data.readers import read_conllu
-    from featloom.errors import ReadError
+    from featloom.errors import ReadError, meant
 
     if target is None and labelled:
         raise ReadError(
@@ -220,7 +229,9 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     for name in used:
         if name not in table.columns:
             there = ", ".join(table.columns)
-            raise ReadError(f"no column {name!r}; there are {there}", file=str(path))
+            raise ReadError(
+                f"no column {name!r}; there are {there}{meant(name, table.columns)}", file=str(path)
+            )
     places = [table.column_index(name) for name in used]
     return replace(
         table,

@@ -133,7 +133,7 @@ def _explanation(token: str, why: Reasons) -> list[str]:
 
 def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     """The tagger of a run, or the one in a file; and the file."""
-    from featloom.cli.models import open_model
+    from featloom.discover.loading import open_model
     from featloom.learners.tagger import SequenceTagger
 
     return open_model(model, {"tagger": SequenceTagger.load}, made_by="'featloom select' makes one")
@@ -161,7 +161,7 @@ def read_to_tag(
     import warnings
 
     from featloom.cli.select import is_treebank, named_columns, read_sentences
-    from featloom.errors import InputError, ReadError
+    from featloom.errors import InputError, ReadError, meant
 
     treebank = is_treebank(data)
     names = named_columns(columns)
@@ -174,7 +174,9 @@ def read_to_tag(
         there = names or ("form", "lemma", "upos", "xpos", "feats", "deprel")
         target = learned if learned in there else None
     if names is not None and target is not None and target not in names and not treebank:
-        raise InputError(f"no column {target!r} for --target; there are {', '.join(names)}")
+        raise InputError(
+            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
+        )
     table = read_sentences(
         data, target=target, columns=None if names is None else ",".join(names), labelled=False
     )

@@ -108,7 +108,7 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
     """Rows of a table, one of whose columns tells the task."""
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import UNKNOWN
-    from featloom.errors import InputError, ReadError
+    from featloom.errors import InputError, ReadError, meant
     from featloom.methods.transfer.parts import TaskRows
     from featloom.methods.transfer.task_column import split_task_column
 
@@ -116,7 +116,8 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
         raise InputError(f"--task and --target are both {task!r}; they are two columns")
     if task not in table.columns:
         raise ReadError(
-            f"no column {task!r}; there are {', '.join(table.columns)}", file=table.source
+            f"no column {task!r}; there are {', '.join(table.columns)}{meant(task, table.columns)}",
+            file=table.source,
         )
     missing = table.codes[:, table.columns.index(task)] == UNKNOWN
     if missing.any():

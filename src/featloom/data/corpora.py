@@ -23,7 +23,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError, ReadError, meant
 
 _PACKED = ("", ".xz", ".gz")
 
@@ -119,7 +119,8 @@ def corpus(name: str) -> Corpus:
     for entry in corpora():
         if entry.name == name:
             return entry
-    raise InputError(f"no corpus {name!r}; there are {', '.join(c.name for c in corpora())}")
+    known = [entry.name for entry in corpora()]
+    raise InputError(f"no corpus {name!r}; there are {', '.join(known)}{meant(name, known)}")
 
 
 def find(name: str) -> Path | None:

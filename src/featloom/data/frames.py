@@ -8,12 +8,13 @@ values, code 0; an empty string is a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from featloom.data.class_types import type_of_values
 from featloom.data.encoding import encode
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -28,7 +29,8 @@ def table_from_frame(
 
     Parameters
     ----------
-    X : DataFrame, two-dimensional array, list of rows, or a NominalTable, whose codes are kept.
+    X : DataFrame, two-dimensional array, list of rows (lists, or dicts by name of column), or a
+        NominalTable, whose codes are kept.
     y : labels; a missing one gets the code -1.
     columns : names of the columns; default those of the frame, else x0, x1, …
     target : name of the target.
@@ -98,10 +100,50 @@ def _with_labels(
     elif np.ndim(y) != 1:
         raise InputError(f"labels have {np.ndim(y)} dimensions, one expected")
     values = y.to_list() if hasattr(y, "to_list") else y
+    values = values if isinstance(values, np.ndarray) else list(values)
     labels, classes = encode(text_of(values, target))
     if len(labels) != len(table):
         raise InputError(f"{len(labels)} labels for {len(table)} rows")
-    return replace(table, labels=labels - np.int32(1), classes=classes, target=target)
+    return replace(
+        table, labels=labels - np.int32(1), classes=classes, target=target,
+        class_type=type_of_values(values),
+    )  # fmt: skip
+
+
+def has_column_names(X: Any) -> bool:
+    """Whether data in memory name their columns: frames do, and rows that are dicts.
+
+    >>> has_column_names([{"letter": "c"}]), has_column_names([["c"]])
+    (True, False)
+    """
+    return hasattr(X, "columns") or hasattr(X, "column_names") or are_records(X)
+
+
+def are_records(X: Any) -> bool:
+    """Whether rows are dicts."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, Mapping) for x in X)
+
+
+def as_frame(X: Any) -> Any:
+    """Data in memory as a narwhals DataFrame; None where they are none.
+
+    Names of columns that no table could have are told in one line.
+    """
+    import narwhals as nw
+
+    if hasattr(X, "iloc") and getattr(X.columns, "nlevels", 1) > 1:
+        raise InputError(
+            f"the columns have names of {X.columns.nlevels} levels, such as {X.columns[0]!r}; join "
+            'them first: df.columns = ["_".join(map(str, name)) for name in df.columns]'
+        )
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        _check_names([str(name) for name in getattr(X, "column_names", None) or X.columns])
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _columns_of(X: Any) -> tuple[list[str], list[Any]]:
@@ -112,17 +154,11 @@ def _columns_of(X: Any) -> tuple[list[str], list[Any]]:
         return _columns_of_array(X)
     if isinstance(X, str | bytes | dict):
         raise InputError(f"a table cannot be made of a {type(X).__name__}")
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(X, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        if isinstance(frame, nw.DataFrame):
-            return _columns_of_frame(frame)
-    except nw.exceptions.DuplicateError:
-        _check_names([str(n) for n in getattr(X, "column_names", None) or X.columns])
-        raise
+    if are_records(X):
+        return _columns_of_records(X)
+    frame = as_frame(X)
+    if frame is not None:
+        return _columns_of_frame(frame)
     if hasattr(X, "__array__"):
         return _columns_of_array(np.asarray(X))
     return _columns_of_rows(X)
@@ -136,6 +172,13 @@ def _columns_of_frame(frame) -> tuple[list[str], list[Any]]:
         polars = type(native).__module__.startswith("polars")
         values.append(native if polars else frame.get_column(name).to_list())
     return [str(name) for name in frame.columns], values
+
+
+def _columns_of_records(rows: Sequence[Mapping[Any, Any]]) -> tuple[list[str], list[Any]]:
+    """A column for each name that some row has; where a row lacks it, the value is missing."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    _check_shape((len(rows), len(names)))
+    return [str(name) for name in names], [[row.get(name) for row in rows] for name in names]
 
 
 def _columns_of_array(X: np.ndarray) -> tuple[list[str], list[Any]]:
@@ -181,7 +224,7 @@ def _check_names(names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"column {name!r} appears twice")
+            raise InputError(f"column {name!r} appears twice; columns need names of their own")
         seen.add(name)
 
 

@@ -16,6 +16,7 @@ from typing import overload
 import numpy as np
 from scipy import sparse
 
+from featloom.data.class_types import class_values
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
@@ -77,7 +78,7 @@ class FeatureMatrix:
     family_of : int32, for each feature the code of its family.
     families : names of the families.
     single_valued : for each family, whether no row holds two of its features.
-    labels, classes, groups, group_names : as in :class:`NominalTable`.
+    labels, classes, class_type, groups, group_names : as in :class:`NominalTable`.
 
     Examples
     --------
@@ -102,6 +103,7 @@ class FeatureMatrix:
     groups: np.ndarray | None = None
     group_names: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
+    class_type: str = "str"
 
     @classmethod
     def from_csr(
@@ -159,6 +161,7 @@ class FeatureMatrix:
             np.ones(len(sizes), dtype=bool),
             labels=table.labels,
             classes=table.classes,
+            class_type=table.class_type,
             target=table.target,
             groups=groups,
             group_names=table.group_names,
@@ -171,6 +174,11 @@ class FeatureMatrix:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    @property
+    def class_values(self) -> np.ndarray:
+        """The classes as they are predicted, in the places of their names."""
+        return class_values(self.classes, self.class_type)
 
     @property
     def known_labels(self) -> np.ndarray:
@@ -234,6 +242,7 @@ def table_of_families(matrix: FeatureMatrix) -> NominalTable:
         tuple(map(tuple, vocabularies)),
         labels=matrix.labels,
         classes=matrix.classes,
+        class_type=matrix.class_type,
         target=matrix.target,
         groups=matrix.groups,
         group_names=matrix.group_names,

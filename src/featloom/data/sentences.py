@@ -139,4 +139,4 @@ def _labelled(table: NominalTable, labels: Any) -> NominalTable:
     if len(missing):
         number = int(np.searchsorted(table.sequence_bounds, missing[0], side="right")) - 1
         raise InputError(f"a token of sentence {number} has no label")
-    return replace(table, labels=codes - np.int32(1), classes=classes)
+    return replace(table, labels=codes - np.int32(1), classes=classes, class_type="str")

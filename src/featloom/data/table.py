@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode, encode_with
+from featloom.data.class_types import class_values, type_of_both
+from featloom.data.encoding import encode, encode_with, spelled_as
 from featloom.errors import InputError, meant
 
 UNKNOWN = 0
@@ -33,6 +34,7 @@ class NominalTable:
     vocabularies : for each column its values; that of code ``c`` is ``vocabularies[j][c - 1]``.
     labels : int32 class codes, -1 where a row has no label; or None.
     classes : names of the classes.
+    class_type : "str", "int", "float" or "bool": what classes are predicted as.
     target : name of the column that the labels came from.
     sequence_bounds : int64 offsets of the sequences, one more than there are; or None.
     heads : int32, for each row the position of its head in the sequence (0 = root); or None.
@@ -63,6 +65,7 @@ class NominalTable:
     tasks: np.ndarray | None = None
     task_names: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
+    class_type: str = "str"
 
     def __post_init__(self):
         if len(set(self.columns)) != len(self.columns):
@@ -115,6 +118,11 @@ class NominalTable:
     def __len__(self) -> int:
         return self.codes.shape[0]
 
+    @property
+    def class_values(self) -> np.ndarray:
+        """The classes as they are predicted, in the places of their names."""
+        return class_values(self.classes, self.class_type)
+
     def column_index(self, name: str) -> int:
         """Position of a column; an unknown name is an error that lists the columns there are."""
         try:
@@ -163,7 +171,25 @@ class NominalTable:
             vocabularies=self.vocabularies,
             labels=labels,
             classes=self.classes,
+            class_type=self.class_type,
         )
+
+
+def spelled_like(
+    table: NominalTable, columns: Sequence[str], vocabularies: Sequence[Sequence[str]]
+) -> NominalTable:
+    """A table with its numbers and truth values written as in known columns.
+
+    >>> table = NominalTable.from_columns({"age": ["7", "8"]})
+    >>> spelled_like(table, ["age"], [["8.0", "7.50"]]).vocabularies
+    (('7', '8.0'),)
+    """
+    known = dict(zip(columns, vocabularies, strict=False))
+    spelled = tuple(
+        spelled_as(values, known[name]) if name in known else values
+        for name, values in zip(table.columns, table.vocabularies, strict=True)
+    )
+    return replace(table, vocabularies=spelled)
 
 
 def joined(first: NominalTable, second: NominalTable) -> NominalTable:
@@ -196,6 +222,7 @@ def joined(first: NominalTable, second: NominalTable) -> NominalTable:
             fields[what] = np.concatenate([mine, theirs]).astype(np.int32)
             fields[names] = known
     fields |= {"heads": None, "sequence_bounds": None}
+    fields["class_type"] = type_of_both(first.class_type, second.class_type)
     if first.heads is not None and second.heads is not None:
         fields["heads"] = np.concatenate([first.heads, second.heads])
     mine, other = first.sequence_bounds, second.sequence_bounds

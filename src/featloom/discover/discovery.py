@@ -106,7 +106,9 @@ class Discovery:
     def pipeline(self) -> Any:
         """The model that was chosen, fitted on all the data.
 
-        For tables a plain scikit-learn Pipeline, for sentences the tagger, for trees the parser.
+        For tables a plain scikit-learn Pipeline, for sentences the tagger, for trees the parser,
+        for many tasks their models.  Classes are predicted as what they were: whole numbers, truth
+        values, text.
         """
         if self.fitted is None:
             raise InputError("nothing was finished, so there is no model")
@@ -202,8 +204,8 @@ def compare_all(
     n_folds: int = FOLDS,
     is_test: np.ndarray | None = None,
     journal: tuple[str | Path, str] | None = None,
-    only: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
+    only: Sequence[str] | str | None = None,
+    drop: Sequence[str] | str = (),
     warnings: Sequence[str] = (),
     seed: int = 0,
     jobs: int = -1,
@@ -217,7 +219,7 @@ def compare_all(
     budget : a time such as "10m"; None: as long as it takes.  Compilation is not charged to it.
     is_test : whether each unit is in the test part; None: a fifth is held out.
     journal : file that keeps what is finished, and the fingerprint of the data.
-    only : names of contenders; None: all that apply.
+    only : names of contenders, or one; None: all that apply.
     drop : names of those that take no part.
     warnings : what was noticed when the data were read.
     since : when the time began to count, by ``time.monotonic()``; None: now.
@@ -438,12 +440,16 @@ def _compiled_first(
 
 
 def _contenders(
-    question: Question, only: Sequence[str] | None, drop: Sequence[str]
+    question: Question, only: Sequence[str] | str | None, drop: Sequence[str] | str
 ) -> list[Contender]:
     contenders = list(question.contenders())
-    known = [one.name for one in contenders]
+    only = [only] if isinstance(only, str) else only
+    drop = [drop] if isinstance(drop, str) else drop
+    known, left_out = [one.name for one in contenders], question.left_out()
     for name in [*(only or ()), *drop]:
-        if name not in known:
+        if name in left_out and name not in drop:
+            raise InputError(f"{name!r} is not applicable: {left_out[name]}")
+        if name not in known and name not in left_out:
             raise InputError(
                 f"no contender {name!r}; there are {', '.join(known)}{meant(name, known)}"
             )

@@ -13,12 +13,13 @@ import numpy as np
 
 from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.labels import with_classes
 from featloom.data.table import NominalTable, joined
 from featloom.discover.discovery import Discovery, Watch, compare_all
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion, task_rows
 from featloom.discover.progress import Progress
-from featloom.discover.reading import read_data, share_to_read
+from featloom.discover.reading import holds_classes, read_data, share_to_read
 from featloom.discover.sequences import SentenceQuestion
 from featloom.discover.tables import TableQuestion
 from featloom.discover.treebanks import TreeQuestion
@@ -34,20 +35,20 @@ JOURNAL = "discover.journal"
 
 def discover(
     data: Any,
-    target: str | None = None,
+    target: Any = None,
     *,
     kind: str | None = None,
     groups: str | None = None,
     task: str | None = None,
     test: Any = None,
-    positive: str | None = None,
+    positive: Any = None,
     judge_by: str = "log-loss",
     class_weight: str | None = None,
     bins: int | None = None,
     sample: float | None = None,
     budget: Budget | float | str | None = "10m",
-    only: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
+    only: Sequence[str] | str | None = None,
+    drop: Sequence[str] | str = (),
     folder: str | os.PathLike | None = None,
     seed: int = 0,
     n_jobs: int = -1,
@@ -58,12 +59,14 @@ def discover(
 
     Parameters
     ----------
-    data : a file, a DataFrame, a NominalTable or FeatureMatrix with classes.
-    target : column with the class.
+    data : a file, a DataFrame, an array, a list of lists or of dicts, a NominalTable or
+        FeatureMatrix with classes.
+    target : column with the class; or the classes themselves, as in ``discover(X, y)``.
     kind : "table", "sequence", "trees" or "tasks"; None: as recognised.
     groups : column of documents, whose rows are never split apart.
     task : column that names the task of a row, for many small tables in one.
-    test : rows to report on, in any form that ``data`` can have; None: a fifth is held out.
+    test : rows to report on, in any form that ``data`` can have, as a pair (X, y) where the
+        classes are given beside ``data``; None: a fifth is held out.
     positive : class whose F1 counts; default the rarer of two.
     judge_by : what tables are tuned, chosen and ordered by: "log-loss", "AUC", "Brier score",
         "accuracy" or "F1"; the others are told beside it.
@@ -71,8 +74,8 @@ def discover(
     bins : ranges of about as many rows each to cut a target of numbers into.
     sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
     budget : time for all of it: "10m", or a number of seconds; None: as long as it takes.
-    only : contenders to try; None: all that apply.
-    drop : contenders to leave out.
+    only : contenders to try, or one; None: all that apply.
+    drop : contenders to leave out, beside ``only`` too.
     folder : where what is finished is kept, so that a run that was stopped can go on.
     n_jobs : processes; -1: one for each core; 1: this one, no other is started.
     verbose : None: the scores so far in a terminal or a notebook; True: elsewhere a line for what
@@ -94,11 +97,15 @@ def discover(
     """
     begun = monotonic()
     budget = Budget.of_time(budget)  # a wrong one is refused before anything is read
-    share, noticed = share_to_read(data, sample, columns=(target, groups))
+    named = (None if holds_classes(target) else target, groups)
+    share, noticed = share_to_read(data, sample, columns=named)
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
+    if holds_classes(target):
+        target, test = None, _pair(test, groups)
     question, is_test, warnings = ask(
-        data, target, kind=kind, groups=groups, task=task, test=test, positive=positive, bins=bins,
-        judge_by=judge_by, class_weight=class_weight,
+        data, target, kind=kind, groups=groups, task=task, test=test,
+        positive=None if positive is None else str(positive), bins=bins, judge_by=judge_by,
+        class_weight=class_weight,
     )  # fmt: skip
     warnings = [*noticed, *warnings]
     journal = None
@@ -141,9 +148,12 @@ def ask(
     if bins is not None and kind != "table":
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
-        rows = read if isinstance(read, TaskRows) else task_rows(read, task)
         _refuse_test(test, kind)
-        return TaskQuestion(rows), None, []
+        if isinstance(read, TaskRows):
+            return TaskQuestion(read), None, []
+        _check_classes(read)
+        read, _, left_out = _with_classes(read, None)
+        return TaskQuestion(task_rows(read, task)), None, left_out
     if isinstance(read, TaskRows):
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
     if test is not None:
@@ -167,6 +177,15 @@ def ask(
         raise InputError(f"class_weight is {class_weight!r}; it can be None or 'balanced'")
     question = TableQuestion(read, positive, judge_by, class_weight == "balanced", outside)
     return question, is_test, warnings
+
+
+def _pair(test: Any, groups: str | None) -> Any:
+    """A test part whose classes are given beside its rows."""
+    if test is None or isinstance(test, NominalTable):
+        return test
+    if not isinstance(test, tuple) or len(test) != 2:
+        raise InputError("test must be a pair (X, y), for the classes are given beside the data")
+    return read_data(*test, groups)
 
 
 def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:
@@ -219,18 +238,10 @@ def _check_classes(data: NominalTable | FeatureMatrix) -> None:
 
 def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarray | None, list]:
     """The rows that have a class; those without are left out and counted."""
-    missing = data.labels < 0
-    if not missing.any():
+    kept, said = with_classes(data)
+    if not said:
         return data, is_test, []
-    n = int(missing.sum())
-    said = (
-        f"{n:,} row{'s have' if n > 1 else ' has'} no class and {'are' if n > 1 else 'is'} left out"
-    )
-    return (
-        data.take(np.flatnonzero(~missing)),
-        None if is_test is None else is_test[~missing],
-        [said],
-    )
+    return kept, None if is_test is None else is_test[data.labels >= 0], [said]
 
 
 def _sentences_as_groups(table: NominalTable) -> NominalTable:

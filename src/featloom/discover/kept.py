@@ -11,16 +11,18 @@ MODEL = "model.featloom"
 FEATURES = "features.json"
 INTERACTIONS = "interactions.vw"
 PRIOR = "prior.json"
+PLAN = "templates.json"
 
 
-def save_linear(pipeline: Any, folder: Path) -> list[str]:
+def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     """A linear model over features: the model file, and the features as a plan in JSON.
 
-    Templates that trees grew are written as interactions of Vowpal Wabbit too.
+    Templates that trees grew are written as interactions of Vowpal Wabbit too.  ``learned``: the
+    rows that it was fitted on.
     """
     from featloom.learners.plan_model import plan_model
 
-    model = plan_model(pipeline)
+    model = plan_model(pipeline, learned=learned)
     model.save(folder / MODEL)
     write_beside(folder / FEATURES, model.plan.to_json() + "\n")
     names = [MODEL, FEATURES]
@@ -31,8 +33,8 @@ def save_linear(pipeline: Any, folder: Path) -> list[str]:
     return names
 
 
-def save_memory(pipeline: Any, folder: Path) -> list[str]:
-    """Stored cases with the way they are compared."""
+def save_memory(pipeline: Any, folder: Path, learned: Any) -> list[str]:
+    """Stored cases, which are the rows that were learned, with the way they are compared."""
     from featloom.learners.model_files import save_memory as write
 
     memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])

@@ -44,6 +44,11 @@ def check_target(data: NominalTable | FeatureMatrix) -> list[str]:
                 f"classes can be predicted, and {ranges}"
             )
         return [f"each of the {len(names):,} numbers of {name!r} is taken as a class; {ranges}"]
+    if not _share_of_numbers(names) < 1.0 and any("." in one and float(one) % 1 for one in names):
+        return [
+            f"{name!r} holds numbers with fractions, which scikit-learn takes for measurements; "
+            "its classes are text"
+        ]
     if len(names) > 0.5 * len(labels):
         raise InputError(
             f"{name!r} holds {len(names):,} different values in {len(labels):,} rows; a class "
@@ -95,8 +100,9 @@ def in_ranges(
     classes.append(f"above {texts[-1]}")
     labels = np.where(has, np.searchsorted(cuts, numbers, side="left"), -1).astype(np.int32)
     return replace(
-        data, labels=labels, classes=tuple(classes), target=f"{name} in {len(classes)} ranges"
-    )
+        data, labels=labels, classes=tuple(classes), class_type="str",
+        target=f"{name} in {len(classes)} ranges",
+    )  # fmt: skip
 
 
 def without_idle_columns(

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from featloom.data.corpora import names_corpus
-from featloom.data.encoding import encode
+from featloom.data.frames import as_frame, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import format_of, read
-from featloom.data.table import NominalTable
+from featloom.data.table import UNKNOWN, NominalTable
 from featloom.data.tasks.ready import load
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
 from featloom.methods.transfer.archives import corpus_rows, is_archive
 from featloom.methods.transfer.parts import TaskRows
 
@@ -33,7 +33,7 @@ _CGROUP = "/sys/fs/cgroup/memory"
 
 def read_data(
     data: Any,
-    target: str | None,
+    target: Any,
     groups: str | None,
     *,
     share: float = 1.0,
@@ -45,9 +45,12 @@ def read_data(
 
     Parameters
     ----------
+    target : name of the column with the classes, or the classes themselves.
     share : of the rows of a file, drawn by the seed.
     numbers : whether the target is one of numbers, of which ranges are to be made.
     """
+    if holds_classes(target):
+        return _with_classes(data, target, groups)
     if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
         return data
     if not isinstance(data, str | os.PathLike):
@@ -143,29 +146,66 @@ def _bytes(size: float) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def _of_frame(data: Any, target: str | None, groups: str | None) -> NominalTable:
+def holds_classes(target: Any) -> bool:
+    """Whether a target is the classes themselves and no name of a column.
+
+    >>> holds_classes("sound"), holds_classes(["K", "S"]), holds_classes(None)
+    (False, True, False)
+    """
+    return not isinstance(target, str | int | None)
+
+
+def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable:
+    """X and y; a column of X may name the document."""
+    if isinstance(data, str | os.PathLike | FeatureMatrix | TaskRows):
+        raise InputError(
+            "the classes are given beside a file or rows that have theirs; name their column, or "
+            "give a DataFrame, an array or lists"
+        )
+    name = getattr(y, "name", None)
+    if hasattr(y, "columns") and len(y.columns) == 1:
+        name, y = y.columns[0], np.asarray(y)[:, 0]
+    table = table_from_frame(data, y, target="class" if name is None else str(name))
+    return table if groups is None else _grouped(table, groups)
+
+
+def _of_frame(data: Any, target: Any, groups: str | None) -> NominalTable:
     """A DataFrame's columns; one of them is the class, another may be the document."""
-    import narwhals as nw
-
-    from featloom.data.frames import table_from_frame, text_of
-
-    frame = nw.from_native(data, eager_only=True)
-    for name in (target, groups):
-        if name is not None and name not in frame.columns:
-            raise InputError(
-                f"no column {name!r}; there are {', '.join(frame.columns)}"
-                f"{meant(name, frame.columns)}"
-            )
+    if not has_column_names(data):
+        raise InputError(
+            "the columns have no names, so give the classes beside them: discover(X, y)"
+        )
+    table = table_from_frame(data)
     if target is None:
         raise InputError(
-            f"name the column that holds the classes by target: {', '.join(frame.columns)}"
+            f"name the column that holds the classes by target: {', '.join(table.columns)}"
         )
-    rest = frame.drop([name for name in (target, groups) if name is not None]).to_native()
-    table = table_from_frame(rest, frame[target].to_list(), target=target)
-    if groups is None:
-        return table
-    of_rows = text_of(frame[groups].to_list(), groups)
-    if None in of_rows:
-        raise InputError(f"row {of_rows.index(None) + 1} has no {groups}")
-    codes, names = encode(of_rows)
-    return replace(table, groups=codes - np.int32(1), group_names=names)
+    table.column_index(str(target))  # told before the other, if it is not there
+    if groups is not None:
+        table = _grouped(table, groups)
+    frame = as_frame(data)
+    if frame is None:
+        y = [row.get(target) for row in data]
+    else:
+        name = next(one for one in frame.columns if str(one) == str(target))
+        y = frame.get_column(name).to_list()
+    return table_from_frame(_without(table, str(target)), y, target=str(target))
+
+
+def _grouped(table: NominalTable, name: str) -> NominalTable:
+    """The table with one of its columns as documents."""
+    place = table.column_index(name)
+    codes = table.codes[:, place]
+    if (codes == UNKNOWN).any():
+        raise InputError(f"row {int(np.argmax(codes == UNKNOWN)) + 1} has no {name}")
+    names = table.vocabularies[place]
+    return replace(_without(table, name), groups=codes - np.int32(1), group_names=names)
+
+
+def _without(table: NominalTable, name: str) -> NominalTable:
+    kept = [j for j, one in enumerate(table.columns) if one != name]
+    return replace(
+        table, columns=tuple(table.columns[j] for j in kept),
+        codes=np.asfortranarray(table.codes[:, kept]),
+        vocabularies=tuple(table.vocabularies[j] for j in kept),
+    )  # fmt: skip

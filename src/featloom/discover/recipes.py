@@ -76,7 +76,7 @@ class Recipe:
     calibrate: Callable[[Any, float], None] = lambda *_: None
     asked_together: Callable[..., Callable[[int, Any], np.ndarray]] | None = None
     found: Callable[[Any, int], list[Finding]] = lambda *_: []
-    keep: Callable[[Any, Path], list[str]] = lambda *_: []
+    keep: Callable[[Any, Path, Rows], list[str]] = lambda *_: []
 
     @property
     def calibrations(self) -> tuple[float, ...]:
@@ -86,8 +86,8 @@ class Recipe:
     def findings(self, model: Any, most: int) -> list[Finding]:
         return self.found(model, most)
 
-    def save(self, model: Any, folder: Path) -> list[str]:
-        return self.keep(model, folder)
+    def save(self, model: Any, folder: Path, learned: Rows) -> list[str]:
+        return self.keep(model, folder, learned)
 
 
 def table_recipes(data: Rows, balanced: bool = False) -> tuple[list[Recipe], dict[str, str]]:
@@ -243,7 +243,7 @@ def _memory() -> Recipe:
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
         search = MemorySearch(
-            cv=3, budget=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
+            cv=3, trials=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
             random_state=seed,
         )  # fmt: skip
         return Pipeline([("classifier", search)])

@@ -195,11 +195,9 @@ class TableQuestion(Question):
 
     def _probabilities(self, fitted: Any, data: Rows) -> np.ndarray:
         """Of every class of the data; one that was not learned has the share of half a row."""
-        names, p = fitted.probabilities(data)
-        if list(names) == list(self.classes):
+        codes, p = fitted.probabilities(data)
+        if codes.tolist() == list(range(len(self.classes))):
             return p
-        code_of = {name: code for code, name in enumerate(self.classes)}
-        codes = [code_of[str(name)] for name in names]
         unseen = 0.5 / (fitted.learned + 1)
         full = np.full((len(p), len(self.classes)), unseen)
         full[:, codes] = p * (1 - unseen * (len(self.classes) - len(codes)))
@@ -510,7 +508,8 @@ class FittedPipeline:
     ----------
     shares : of the classes among the rows it was fitted on, in the order of its classes.
     learned : how many rows these were.
-    classes : of the data, whose places are the codes of answers.
+    data : the rows it was fitted on.
+    codes : of its model's classes, those that they have in the data.
     calibration : the number by which its probabilities are calibrated; None: not yet.
     threshold : probability from which the positive class has the best F1; None: not known.
     """
@@ -520,7 +519,8 @@ class FittedPipeline:
     chosen: Setting
     shares: np.ndarray
     learned: int
-    classes: tuple[str, ...]
+    data: Rows
+    codes: np.ndarray
     calibration: float | None = None
     threshold: float | None = None
     ask: Callable[[Any], np.ndarray] | None = None
@@ -548,19 +548,18 @@ class FittedPipeline:
             for name, value in said.items()
         )
 
-    def probabilities(self, data: Rows) -> tuple[list[str], np.ndarray]:
-        """The classes it knows, and their probabilities for every row."""
+    def probabilities(self, data: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """The codes of the classes it knows, and their probabilities for every row."""
         ask = self.model.predict_proba if self.ask is None else self.ask
-        return [str(name) for name in self.model.classes_], np.asarray(ask(data), dtype=float)
+        return self.codes, np.asarray(ask(data), dtype=float)
 
     def adjusted(self, p: np.ndarray, value: float, classes: Sequence[str]) -> np.ndarray:
         """Probabilities as they would be with another calibration."""
         if self.recipe.calibrated_by == "temperature":
             raised = np.maximum(p, 1e-300) ** value
             return raised / raised.sum(axis=1, keepdims=True)
-        code_of = {name: code for code, name in enumerate(classes)}
         shares = np.zeros(len(classes))
-        shares[[code_of[str(name)] for name in self.model.classes_]] = self.shares
+        shares[self.codes] = self.shares
         return (1 - value) * p + value * np.maximum(shares, 0.5 / (self.learned + 1))
 
     def with_calibration(self, value: float) -> FittedPipeline:
@@ -569,23 +568,24 @@ class FittedPipeline:
         return replace(self, calibration=value, ask=None)
 
     def answers(self, data: Rows) -> np.ndarray:
-        names, p = self.probabilities(data)
-        code_of = {name: code for code, name in enumerate(self.classes)}
-        return np.array([code_of[name] for name in names], dtype=np.int32)[p.argmax(axis=1)]
+        codes, p = self.probabilities(data)
+        return codes[p.argmax(axis=1)]
 
     def findings(self) -> list[Finding]:
         return self.recipe.findings(self.model, _MOST_SHOWN)
 
     def save(self, folder: Path) -> list[str]:
-        return self.recipe.save(self.model, folder)
+        return self.recipe.save(self.model, folder, self.data)
 
 
 def fit_each(
     recipe: Recipe, data: Rows, settings: Sequence[Setting], seed: int, threads: int
 ) -> Iterator[FittedPipeline]:
     """Fit every setting; features that several have in common are made once."""
-    names = class_names(data)
-    sizes = np.unique(names.astype(str), return_counts=True)[1]
+    names = data.class_values[_known(data)]
+    present, sizes = np.unique(names, return_counts=True)
+    code_of = {value: code for code, value in enumerate(data.class_values.tolist())}
+    codes = np.array([code_of[value] for value in present.tolist()], dtype=np.int32)
     kept: dict[str, tuple[Any, Any, list[Any]]] = {}
     asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
     for place, setting in enumerate(settings):
@@ -602,8 +602,7 @@ def fit_each(
             _fit_from_nearest(model[-1], seen, names, fitted)
         ask = None if asks is None else partial(asks, place)
         yield FittedPipeline(
-            recipe, model, setting, sizes / len(names), len(names), tuple(map(str, data.classes)),
-            ask=ask,
+            recipe, model, setting, sizes / len(names), len(names), data, codes, ask=ask
         )  # fmt: skip
 
 
@@ -640,11 +639,6 @@ def _by_step(is_positive: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Negative and positive rows of each step of the probability."""
     step = np.minimum((p * _STEPS).astype(np.int64), _STEPS - 1)
     return np.bincount(2 * step + is_positive, minlength=2 * _STEPS).reshape(_STEPS, 2)
-
-
-def class_names(data: Rows) -> np.ndarray:
-    """The class of each row by name."""
-    return np.array([str(name) for name in data.classes], dtype=object)[_known(data)]
 
 
 def _known(data: Rows) -> np.ndarray:

@@ -11,7 +11,7 @@ of the methods; the one model for all tasks has a setting that is chosen from ou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ import numpy as np
 from scipy import sparse
 
 from featloom.compare.contenders import Contender, Finding, Setting
+from featloom.data.row_prints import RowPrints
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.kept import save_tasks
 from featloom.learners.linear import LinearClassifier
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
+from featloom.methods.transfer.archives import with_tasks
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
 from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
@@ -110,17 +112,24 @@ class FittedTasks:
 
     Parameters
     ----------
-    model : what learned.
+    learner : what learned.
     models : the linear models that it came to, which answer.
     classes : whose places are the codes of answers.
     made_of : what its size counts; "" for nothing.
+    rows : what it learned from.
     """
 
-    model: Any
+    learner: Any
     models: TaskModels
     classes: tuple[str, ...]
     made_of: str
     setting: str
+    rows: TaskRows
+
+    @property
+    def model(self) -> TaskModels:
+        """What a user gets: the models, which name classes as the data do."""
+        return self.models
 
     @property
     def size(self) -> int:
@@ -151,7 +160,8 @@ class FittedTasks:
         return [one for one in found if one.rows]
 
     def save(self, folder: Path) -> list[str]:
-        return save_tasks(self.models, folder)
+        learned = RowPrints.of(with_tasks(self.rows.matrix, self.rows.tasks, self.rows.task_column))
+        return save_tasks(replace(self.models, learned=learned), folder)
 
     def _strongest(self) -> Finding:
         """The feature with the highest weight for each class of a task, the largest first."""
@@ -252,14 +262,16 @@ def _fit_tasks(
     threads: int,
 ) -> FittedTasks:
     model = make(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
-    return FittedTasks(model, models_of(model, data), classes, made_of, _words(model))
+    return FittedTasks(
+        model, _typed(models_of(model, data), data), classes, made_of, _words(model), data
+    )
 
 
 def _fit_joined(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
     model = _helped(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
-    models = fit_joined(model, data, seed=seed)
+    models = _typed(fit_joined(model, data, seed=seed), data)
     # What learned knows nothing of conjunctions, so the models themselves are what a user gets.
-    return FittedTasks(models, models, classes, "features", _words(model))
+    return FittedTasks(models, models, classes, "features", _words(model), data)
 
 
 def _fit_transfeat(
@@ -267,8 +279,8 @@ def _fit_transfeat(
 ) -> FittedTasks:
     names = [str(name) for name in data.matrix.names]
     model = TransFeat(feature_names=names, n_jobs=threads).fit(data.by_task())
-    models = models_of_transfeat(model, data)
-    return FittedTasks(model, models, classes, "features chosen", "")
+    models = _typed(models_of_transfeat(model, data), data)
+    return FittedTasks(model, models, classes, "features chosen", "", data)
 
 
 def _fit_together(
@@ -285,7 +297,12 @@ def _fit_together(
         strength = setting.get("C", STRENGTHS[0])
         model = LinearClassifier(C=strength, n_jobs=threads, random_state=seed)
         models = models_of_one(model.fit(X, data.labels), tasks, data)
-        yield FittedTasks(model, models, classes, "features", f"C {strength:g}")
+        yield FittedTasks(model, _typed(models, data), classes, "features", f"C {strength:g}", data)
+
+
+def _typed(models: TaskModels, data: TaskRows) -> TaskModels:
+    """The models, whose classes are of the type that they have in the data."""
+    return replace(models, class_type=data.matrix.class_type)
 
 
 def _with_task(data: TaskRows, tasks: np.ndarray) -> sparse.csr_matrix:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 from featloom.evaluation.metrics import (
     accuracy_of_counts,
     correct_counts,
@@ -42,7 +42,10 @@ class Objective:
         """F1 of ``positive``; else of the rarer of two classes; else accuracy."""
         if positive is not None:
             if positive not in classes:
-                raise InputError(f"no class {positive!r}; there are {', '.join(classes)}")
+                raise InputError(
+                    f"no class {positive!r}; there are {', '.join(classes)}"
+                    f"{meant(positive, classes)}"
+                )
             code = list(classes).index(positive)
         elif len(classes) == 2:
             code = int(np.argmin(np.bincount(labels, minlength=2)))

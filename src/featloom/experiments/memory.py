@@ -33,6 +33,7 @@ from featloom.methods.memory_search.findings import (
 )
 from featloom.methods.memory_search.settings import Setting, SettingSpace
 from featloom.runs import Run
+from featloom.search import Budget
 from featloom.search.space import candidate_key
 
 SIGNIFICANT = 0.05
@@ -113,7 +114,7 @@ def reproduce_memory(
     only: str | None = None,
     sample: int | None = None,
     seeds: int = 5,
-    budget: int | None = None,
+    trials: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     say: Callable[[str], None] = lambda _: None,
@@ -126,7 +127,7 @@ def reproduce_memory(
     only : one of the tasks, "unknown", "known" or "letters"; None: all three.
     sample : rows of the training part that are drawn, and an eighth as many of the others.
     seeds : how often the genetic and the guided search are repeated; tables show the first.
-    budget : evaluations that each search may ask for; None: until it is done.
+    trials : evaluations that each search may ask for; None: until it is done.
     seed : the first of these seeds, and that of the sample.
     """
     chosen = _chosen(only)
@@ -134,22 +135,21 @@ def reproduce_memory(
         raise InputError(f"a sample of {sample} rows is too small; take 100 or more")
     if seeds < 1:
         raise InputError(f"seeds is {seeds}; it must be at least 1")
-    if budget is not None and budget < 1:
-        raise InputError(f"a budget must be positive, not {budget}")
+    Budget.of(None, trials)  # a wrong number is refused before anything is read
     searches_each = 1 + len(PLACES) * sum(seeds if m in DRAWN else 1 for m in METHODS)
     steps = _Steps(searches_each * len(chosen), say, progress)
     parts = []
     for name in chosen:
         say(f"{TASKS[name].title}: reading")
         experiment = _Experiment(
-            name, _sampled(TASKS[name].corpus, sample, seed), run, jobs, budget
+            name, _sampled(TASKS[name].corpus, sample, seed), run, jobs, trials
         )
         parts.append(experiment.run(range(seed, seed + seeds), steps))
     warnings = []
     if sample is not None:
         warnings.append(f"a sample of up to {sample:,} training rows, not the whole data")
-    if budget is not None:
-        warnings.append(f"searches were stopped after {budget:,} evaluations")
+    if trials is not None:
+        warnings.append(f"searches were stopped after {trials:,} evaluations")
     return {
         "kind": "memory",
         "data": {
@@ -157,7 +157,7 @@ def reproduce_memory(
             "rows": sum(sum(part["sizes"].values()) for part in parts),
             "warnings": warnings,
         },
-        "parameters": {"tasks": chosen, "sample": sample, "seeds": seeds, "budget": budget},
+        "parameters": {"tasks": chosen, "sample": sample, "seeds": seeds, "trials": trials},
         "evaluations": sum(part["evaluations"] for part in parts),
         "memory": parts,
         "verdict": " ".join([part["finding"] for part in parts]),
@@ -213,7 +213,7 @@ class _Experiment:
     data: dict[str, NominalTable]
     run_folder: Run
     jobs: int
-    budget: int | None
+    trials: int | None
     rows: list[dict[str, Any]] = field(default_factory=list)
     drawn_lines: list[dict[str, Any]] = field(default_factory=list)
     answers: dict[Setting, np.ndarray] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class _Experiment:
             over=over,
             vote="count",
             keep="strategy",
-            budget=None if over == "parameters" else self.budget,
+            trials=None if over == "parameters" else self.trials,
             journal=self.run_folder.path / f"{self.name}-{ks}-k.journal",
             n_jobs=self.jobs,
             random_state=seed,

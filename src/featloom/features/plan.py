@@ -138,6 +138,7 @@ def feature_matrix(
         np.array(single, dtype=bool),
         labels=like.labels,
         classes=like.classes,
+        class_type=like.class_type,
         target=like.target,
         groups=like.groups,
         group_names=like.group_names,

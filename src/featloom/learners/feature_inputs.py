@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from featloom.data.blocks import Blocks
-from featloom.data.frames import table_from_frame
+from featloom.data.frames import are_records, table_from_frame
 from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, spelled_like
 from featloom.errors import InputError
 from featloom.learners.inputs import columns_by_name
 
@@ -43,6 +43,8 @@ class InputReader:
 
     def fit(self, estimator, X) -> FeatureMatrix:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if are_records(X):
+            X = table_from_frame(X)
         if isinstance(X, FeatureMatrix):
             estimator.n_features_in_ = X.shape[1]
             matrix = X
@@ -81,10 +83,11 @@ class InputReader:
             like = self.hashed.like((), "", "", names=self.names)
             indptr, indices = self.hashed.rows_of_table(columns, table)
             return replace(like, indptr=indptr, indices=indices, labels=None)
+        is_table = isinstance(X, NominalTable)
         if self.table is not None:
             X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
-            return FeatureMatrix.from_table(self.table.recode(X))
+            return self._recoded(X if is_table else self._spelled(X))
         if isinstance(X, FeatureMatrix):
             if X.shape[1] != len(self.names):
                 raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
@@ -94,6 +97,14 @@ class InputReader:
         if self.table is None:
             return FeatureMatrix.from_csr(X, names=self.names)
         table = table_from_frame(X, columns=list(self.table.columns))
+        return self._recoded(self._spelled(table))
+
+    def _spelled(self, table: NominalTable) -> NominalTable:
+        assert self.table is not None
+        return spelled_like(table, self.table.columns, self.table.vocabularies)
+
+    def _recoded(self, table: NominalTable) -> FeatureMatrix:
+        assert self.table is not None
         return FeatureMatrix.from_table(self.table.recode(table))
 
 
@@ -101,6 +112,9 @@ def _two_dimensional(X):
     if sparse.issparse(X) or hasattr(X, "__dataframe__") or hasattr(X, "columns"):
         return X
     array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        # NumPy made texts of the numbers among them, 22.0 of what is 22 elsewhere.
+        array = np.asarray(X, dtype=object)
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got an array of {array.ndim} dimensions instead. "

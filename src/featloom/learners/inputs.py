@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from featloom.data.frames import table_from_frame
-from featloom.data.table import NominalTable
+from featloom.data.frames import are_records, has_column_names, table_from_frame
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen
+from featloom.data.table import NominalTable, spelled_like
 from featloom.errors import InputError, missing
 
 
@@ -21,6 +24,8 @@ class TableReader:
 
     def fit(self, estimator, X) -> NominalTable:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
+        if are_records(X):
+            X = table_from_frame(X)
         if isinstance(X, NominalTable):
             estimator.n_features_in_ = len(X.columns)
             if hasattr(estimator, "feature_names_in_"):
@@ -34,6 +39,7 @@ class TableReader:
 
     def read(self, estimator, X, *, recode: bool = True) -> NominalTable:
         """Read X as in ``fit``; with ``recode`` in the values that were met there."""
+        is_table = isinstance(X, NominalTable)
         X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable):
             table = X
@@ -42,30 +48,141 @@ class TableReader:
                 table_from_frame(X)  # says what is wrong with the shape
             validate_data(estimator, shaped, reset=False, skip_check_array=True)
             table = table_from_frame(X, columns=list(self.table.columns))
+        if not is_table:
+            table = spelled_like(table, self.table.columns, self.table.vocabularies)
         if not recode:
             return table
         recoded = self.table.recode(table)
         if self.table.labels is None and table.labels is not None:
             # Nothing is known of classes here; those that X brings keep their names.
-            recoded = replace(recoded, labels=table.labels, classes=table.classes)
+            recoded = replace(
+                recoded, labels=table.labels, classes=table.classes, class_type=table.class_type
+            )
         return recoded
 
 
+def rows_of(
+    X: Any,
+    columns: Sequence[str],
+    needed: Collection[str],
+    vocabularies: Sequence[Sequence[str]] = (),
+) -> NominalTable | FeatureMatrix:
+    """Rows for a model that was kept: columns are found by name, or by place where none has one.
+
+    Parameters
+    ----------
+    columns : of the table that the model learned from; none for a bare matrix.
+    needed : those of them that must be there; others, and columns beside, may be.
+    vocabularies : of the columns, by which numbers of frames and lists are written as they were.
+
+    Examples
+    --------
+    >>> table = rows_of([["c", 1]], ["letter", "next"], ["letter"])
+    >>> table.columns, table.vocabularies
+    (('letter', 'next'), (('c',), ('1',)))
+    """
+    if isinstance(X, FeatureMatrix):
+        return X
+    if not columns and not isinstance(X, NominalTable):
+        raise InputError(
+            "the model knows features by their names; give it a FeatureMatrix, as "
+            "FeatureMatrix.from_csr(X, names=...) makes one"
+        )
+    named = isinstance(X, NominalTable) or has_column_names(X)
+    table = _by_name_or_place(table_from_frame(X), columns, needed, named)
+    if isinstance(X, NominalTable):
+        return table
+    return spelled_like(table, columns, vocabularies)
+
+
+def _by_name_or_place(
+    table: NominalTable, columns: Sequence[str], needed: Collection[str], named: bool
+) -> NominalTable:
+    """A table that has the columns that are needed; names that are all others say nothing."""
+    if not columns or (not named and len(table.columns) == len(columns)):
+        return replace(table, columns=tuple(columns) or table.columns)
+    if not named:
+        raise InputError(f"X has {len(table.columns)} features, {len(columns)} were fitted")
+    if named and not set(columns).isdisjoint(table.columns):
+        lacking = [name for name in columns if name in needed and name not in table.columns]
+        if lacking:
+            known = ", ".join(table.columns)
+            raise InputError(f"{missing('column', lacking)}; there are {known}")
+        return table
+    if len(table.columns) != len(columns):
+        raise InputError(
+            f"{missing('column', list(columns))}; there are {', '.join(table.columns)}"
+        )
+    return replace(table, columns=tuple(columns))
+
+
+def share_of_right(answers: np.ndarray, y: Any) -> float:
+    """The share of rows that get their class.
+
+    >>> share_of_right(np.array([1, 0]), [1, 1])
+    0.5
+    """
+    y = np.ravel(np.asarray(y))
+    if len(y) != len(answers):
+        raise InputError(f"{len(y)} classes for {len(answers)} rows")
+    return float(np.mean(answers == y))
+
+
+def seen_among(
+    learned: RowPrints | None, rows: NominalTable | FeatureMatrix, columns: Sequence[str]
+) -> Seen:
+    """How many rows are among those that a model learned from; of its columns alone."""
+    if learned is None:
+        return Seen(len(rows))
+    if isinstance(rows, NominalTable) and columns:
+        kept = [j for j, name in enumerate(rows.columns) if name in set(columns)]
+        rows = replace(
+            rows, columns=tuple(rows.columns[j] for j in kept), codes=rows.codes[:, kept],
+            vocabularies=tuple(rows.vocabularies[j] for j in kept),
+        )  # fmt: skip
+    return learned.seen(rows)
+
+
+def warn_of_seen(seen: Seen) -> None:
+    """Tell who asks how good a model is that it has seen some of the rows."""
+    if seen.words:
+        warnings.warn(seen.words, stacklevel=3)
+
+
+def class_names(data: Any, values: np.ndarray) -> list[str]:
+    """The names of classes as the data have them; of others, their text.
+
+    >>> table = NominalTable.from_columns({"x": ["a"]}, labels=["true"], class_type="bool")
+    >>> class_names(table, np.array([False, True]))
+    ['False', 'true']
+    """
+    known = {}
+    if data is not None:
+        known = dict(zip(data.class_values.tolist(), data.classes, strict=True))
+    return [known.get(value, str(value)) for value in values.tolist()]
+
+
 def columns_by_name(estimator, X, columns: Sequence[str]):
-    """The columns of a DataFrame that a table had; anything else as it is.
+    """The columns of a DataFrame, or of dicts, that a table had; anything else as it is.
 
     What was fitted on a table knows its columns by name, so a frame may have them in another
     order, or have others too.  One that has none of the names is taken column by column.
     """
-    if isinstance(X, NominalTable) or not hasattr(X, "columns"):
+    if are_records(X) or hasattr(X, "column_names"):
+        X = table_from_frame(X)
+    elif not hasattr(X, "columns"):
         return X
     there = {str(name) for name in X.columns}
-    if hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns):
+    if not isinstance(X, NominalTable) and (
+        hasattr(estimator, "feature_names_in_") or there.isdisjoint(columns)
+    ):
         return X
     lacking = [name for name in columns if name not in there]
     if lacking:
         known = ", ".join(map(str, X.columns))
         raise InputError(f"{missing('column', lacking)}; there are {known}")
+    if isinstance(X, NominalTable):
+        return X
     kept = [name for name in X.columns if str(name) in set(columns)]
     return table_from_frame(X[kept])
 
@@ -78,6 +195,9 @@ class Labelled(Protocol):
 
     @property
     def classes(self) -> tuple[str, ...]: ...
+
+    @property
+    def class_values(self) -> np.ndarray: ...
 
     def __len__(self) -> int: ...
 
@@ -111,11 +231,9 @@ def checked_target(data: Labelled, y) -> np.ndarray:
     """y as an array with a class for each row; without one, the names that the data carries."""
     if y is None:
         _check_carried(data)
-        return np.array(data.classes, dtype=object)[data.labels]
+        return data.class_values[data.labels]
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        import warnings
-
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
@@ -171,10 +289,10 @@ def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
     assert data.labels is not None
     present = np.flatnonzero(np.bincount(data.labels, minlength=len(data.classes)))
-    ordered = sorted(present, key=lambda label: data.classes[label])
+    ordered = present[np.argsort(data.class_values[present], kind="stable")]
     new_label = np.zeros(len(data.classes), dtype=np.int64)
     new_label[ordered] = np.arange(len(ordered))
-    classes = np.array([data.classes[label] for label in ordered], dtype=object)
+    classes = data.class_values[ordered]
     _check_number(classes)
     return new_label[data.labels], classes
 

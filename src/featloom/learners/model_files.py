@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from featloom.data.class_types import class_values, type_of_values
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.formats.models import (
@@ -28,7 +29,7 @@ from featloom.formats.models import (
     pack_strings,
     save_model,
 )
-from featloom.learners.inputs import TableReader
+from featloom.learners.inputs import TableReader, class_names
 from featloom.learners.memory import MemoryClassifier
 
 _NOT_WRITTEN = ("n_jobs",)  # of the machine, not of the model
@@ -42,6 +43,7 @@ class _Description(msgspec.Struct):
     target: str
     named: bool
     n_values: list[int]
+    class_names: list[str] | None = None  # older files have none
 
 
 LAYOUT = Layout(
@@ -85,6 +87,7 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
         },
         "columns": list(table.columns),
         "target": table.target,
+        "class_names": class_names(table, classifier.classes_),
         "named": hasattr(classifier, "feature_names_in_"),
         "n_values": [len(vocabulary) for vocabulary in table.vocabularies],
     }
@@ -123,17 +126,23 @@ def _restored(model: Model) -> MemoryClassifier:
     labels = arrays["labels"].astype(np.int64)
     vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
     classes = _classes(model)
+    of_classes = description.class_names
+    names = tuple(map(str, classes.tolist()) if of_classes is None else of_classes)
     fits = (
         codes.shape == (len(labels), len(columns))
         and len(vocabularies) == len(columns)
         and all(codes[:, j].max(initial=0) <= len(v) for j, v in enumerate(vocabularies))
         and np.array_equal(np.unique(labels), np.arange(len(classes)))
         and codes.min(initial=0) >= 0
+        and np.array_equal(class_values(names, type_of_values(classes)), classes)
     )
     if not fits:
         raise InputError("codes and vocabularies differ")
     classifier._reader = TableReader()
-    classifier._reader.table = NominalTable(columns, codes, vocabularies, target=description.target)
+    classifier._reader.table = NominalTable(
+        columns, codes, vocabularies, target=description.target,
+        classes=names, class_type=type_of_values(classes),
+    )  # fmt: skip
     classifier.n_features_in_ = len(columns)
     if description.named:
         classifier.feature_names_in_ = np.array(columns, dtype=object)

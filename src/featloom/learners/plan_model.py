@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import numpy as np
 from scipy import sparse
 
+from featloom.data.class_types import CLASS_TYPES, class_values, type_of_values
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen, restored_prints
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
@@ -39,6 +41,7 @@ from featloom.formats.models import (
     pack_strings,
     save_model,
 )
+from featloom.learners.inputs import class_names, rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 
 
@@ -47,6 +50,8 @@ class _Description(msgspec.Struct):
     n_values: list[int]
     target: str
     probabilistic: bool
+    class_type: str = "str"
+    learned_all: bool = False
 
 
 LAYOUT = Layout(
@@ -57,6 +62,7 @@ LAYOUT = Layout(
         # Once more where they come the other way round.
         "weights": Numbers("f4 f8", "features", "classes", makes=8),
         "biases": Numbers("f4 f8", "classes", makes=8),
+        "learned": Numbers("u8", "rows", optional=True),
         **names("values", "value_starts"),
         **names("classes", "class_starts"),
     },
@@ -76,6 +82,8 @@ class PlanModel:
     biases : one for each class.
     classes : their names.
     target : name of the column that the classes came from; "" where it had none.
+    class_type : "str", "int", "float" or "bool": what classes are predicted as.
+    learned : fingerprints of the rows that it was fitted on; or None.
     probabilistic : whether softmax of the scores are probabilities; of a support vector machine
         they are not.
 
@@ -97,6 +105,8 @@ class PlanModel:
     classes: tuple[str, ...]
     target: str = ""
     probabilistic: bool = True
+    class_type: str = "str"
+    learned: RowPrints | None = None
 
     @classmethod
     def of(
@@ -109,6 +119,7 @@ class PlanModel:
         *,
         target: str = "",
         probabilistic: bool = True,
+        class_type: str = "str",
     ) -> PlanModel:
         """A model from what a classifier was fitted to.
 
@@ -119,7 +130,7 @@ class PlanModel:
         coef, intercept : as scikit-learn has them: a row for each class and a column for each
             feature, or one row, that of the second of two classes.
         classes : their names; numbers become their text.
-        target, probabilistic : as in the class.
+        target, probabilistic, class_type : as in the class.
         """
         if not isinstance(features, FeatureList):
             features = FeatureList.of(features, columns)
@@ -141,7 +152,7 @@ class PlanModel:
         # Features that say nothing are left out, and with them the values that only they have.
         kept = np.flatnonzero((weights != 0).any(axis=1))
         found, weights = _without_twins(features.take(kept), weights[kept])
-        model = cls(found, weights, biases, names, target, probabilistic)
+        model = cls(found, weights, biases, names, target, probabilistic, class_type)
         model._check()
         return model
 
@@ -152,7 +163,7 @@ class PlanModel:
 
     @property
     def classes_(self) -> np.ndarray:
-        return np.array(self.classes, dtype=object)
+        return class_values(self.classes, self.class_type)
 
     @property
     def used_columns(self) -> list[str]:
@@ -164,16 +175,31 @@ class PlanModel:
         """The features as a plan that other methods and models can carry."""
         return FeaturePlan(tuple(self.features))
 
-    def scores(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
+    def scores(self, data: Any) -> np.ndarray:
         """(rows, classes) sums of weights."""
-        return self._matrix(data) @ self.weights + self.biases
+        return self._matrix(self._rows(data)) @ self.weights + self.biases
 
-    def predict(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """The class of each row by name; the first of those that score the same."""
+    def predict(self, data: Any) -> np.ndarray:
+        """The class of each row, of the type that it was learned as.
+
+        Parameters
+        ----------
+        data : rows as a table, DataFrame, array or lists; of two classes that score the same, the
+            first is the answer.
+        """
         return self.classes_[self.scores(data).argmax(axis=1)]
 
-    def predict_proba(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """(rows, classes) probabilities."""
+    def score(self, data: Any, y: Any) -> float:
+        """The share of rows that get their class; a warning tells of rows that it learned from."""
+        warn_of_seen(self.seen(data))
+        return share_of_right(self.predict(data), y)
+
+    def seen(self, data: Any) -> Seen:
+        """How many of some rows are among those that it learned from, value for value."""
+        return seen_among(self.learned, self._rows(data), self.columns)
+
+    def predict_proba(self, data: Any) -> np.ndarray:
+        """(rows, classes) probabilities, columns as in ``classes_``."""
         if not self.probabilistic:
             raise InputError("the model's scores are distances and no probabilities")
         scores = self.scores(data).astype(np.float64)
@@ -182,7 +208,7 @@ class PlanModel:
 
     def explain(
         self,
-        data: NominalTable | FeatureMatrix,
+        data: Any,
         rows: Sequence[int] | np.ndarray | None = None,
         most: int | None = None,
     ) -> list[Reasons]:
@@ -193,6 +219,7 @@ class PlanModel:
         rows : numbers of rows; None: all.
         most : how many features are listed; None: all that the row has.
         """
+        data = self._rows(data)
         data = data.take(np.arange(len(data)) if rows is None else np.asarray(rows, dtype=np.int64))
         there, scores = self._matrix(data), self.scores(data)
         explained = []
@@ -228,11 +255,15 @@ class PlanModel:
         arrays["biases"] = self.biases
         arrays["values"], arrays["value_starts"] = pack_strings(values)
         arrays["classes"], arrays["class_starts"] = pack_strings(self.classes)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.prints
         description = {
+            "learned_all": self.learned is not None and self.learned.complete,
             "columns": list(self.columns),
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "target": self.target,
             "probabilistic": self.probabilistic,
+            "class_type": self.class_type,
         }
         save_model(path, LAYOUT.kind, description, arrays)
 
@@ -242,6 +273,9 @@ class PlanModel:
         model = load_model(path, layout=LAYOUT)
         with fitting_parts(path):
             return _restored(model)
+
+    def _rows(self, data: Any) -> NominalTable | FeatureMatrix:
+        return rows_of(data, self.columns, self.used_columns, self.features.vocabularies)
 
     def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
         indptr, indices = self.features.rows(data)
@@ -267,12 +301,16 @@ class PlanModel:
             and self.weights.shape == (len(features), len(self.classes))
             and self.biases.shape == (len(self.classes),)
             and len(set(self.classes)) == len(self.classes) >= 2
+            and self.class_type in CLASS_TYPES
+            and len(set(self.classes_.tolist())) == len(self.classes)
         )
         if not sound:
             raise InputError("features, weights and classes do not fit")
 
 
-def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
+def plan_model(
+    pipeline: Any, *, target: str | None = None, learned: NominalTable | FeatureMatrix | None = None
+) -> PlanModel:
     """The linear model that a fitted pipeline of features and a classifier amounts to.
 
     Parameters
@@ -281,8 +319,9 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
         (``feature_list()``: ConjunctionInducer, TreeTemplates), and a linear classifier or a naive
         Bayes of binary features.
     target : name of the column with the classes; None: that of the table it was fitted on.
+    learned : the rows that it was fitted on, by which the model will know them again; or None.
 
-    Its answers are those of the pipeline, with names for classes that were numbers.
+    Its answers are those of the pipeline.
     """
     steps = [step for _, step in getattr(pipeline, "steps", ())]
     if len(steps) != 2 or not hasattr(steps[0], "feature_list"):
@@ -291,17 +330,20 @@ def plan_model(pipeline: Any, *, target: str | None = None) -> PlanModel:
     classifier = getattr(classifier, "best_estimator_", classifier)
     coef, intercept = _weights_of(classifier)
     features = found.feature_list()
+    table = getattr(found._reader, "table", None)
     if target is None:
-        target = getattr(getattr(found._reader, "table", None), "target", "")
-    return PlanModel.of(
+        target = getattr(table, "target", "")
+    model = PlanModel.of(
         features,
         features.columns,
         coef,
         intercept,
-        classifier.classes_,
+        class_names(learned if table is None else table, classifier.classes_),
         target=target,
         probabilistic=hasattr(classifier, "predict_proba"),
+        class_type=type_of_values(classifier.classes_),
     )
+    return model if learned is None else replace(model, learned=RowPrints.of(learned))
 
 
 def _weights_of(classifier: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -363,6 +405,8 @@ def _restored(model: Model) -> PlanModel:
         tuple(model.strings("classes", "class_starts")),
         description.target,
         description.probabilistic,
+        description.class_type,
+        restored_prints(arrays.get("learned"), description.learned_all),
     )
     restored._check()
     return restored

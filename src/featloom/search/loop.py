@@ -9,13 +9,13 @@ the strategy asks the same questions because it is told the same answers.
 Evaluations run one after another or in several processes; the history is the same, because
 results are told in the order asked and a strategy does not look at how many it was asked for.
 
-A budget counts evaluations (found in the journal or not) or seconds.  Seconds are compared with
-the time that the journal has for each evaluation, so the journal itself says where the search
-stopped, and a replay stops at the same place.  Evaluations under way in other processes at that
-moment are finished and written; a longer budget finds them there.  A hard budget does not wait
-for them: what they had not finished when the time was over is lost (in other processes these end
-with it; here an alarm ends the evaluation).  The journal notes after how many evaluations that
-was, so that a replay stops there too.
+A budget counts evaluations, which users know as trials (found in the journal or not), or seconds.
+Seconds are compared with the time that the journal has for each evaluation, so the journal itself
+says where the search stopped, and a replay stops at the same place.  Evaluations under way in other
+processes at that moment are finished and written; a longer budget finds them there.  A hard budget
+does not wait for them: what they had not finished when the time was over is lost (in other
+processes these end with it; here an alarm ends the evaluation).  The journal notes after how many
+evaluations that was, so that a replay stops there too.
 
 Faults: an error in an evaluation ends the search and goes up as it is, with everything finished
 kept.  A candidate that is merely no good is for ``evaluate`` to judge: it may give it the score
@@ -31,7 +31,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, Protocol, overload
 
 from featloom.cluster import current_cluster
@@ -86,7 +87,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 class Budget:
     """How much a search may spend: evaluations, seconds, or whichever is used up first.
 
-    >>> Budget.of("90s").seconds, Budget.of("2h").seconds, Budget.of(200).evaluations
+    >>> Budget.of("90s").seconds, Budget.of("2h").seconds, Budget.of(None, trials=200).evaluations
     (90.0, 7200.0, 200)
     """
 
@@ -96,23 +97,23 @@ class Budget:
     spent: float = 0.0  # seconds that were gone when the search began
 
     def __post_init__(self) -> None:
-        for amount in (self.evaluations, self.seconds):
+        for name, amount in (("trials", self.evaluations), ("a budget", self.seconds)):
             if amount is not None and not amount > 0:
-                raise InputError(f"a budget must be positive, not {amount}")
+                raise InputError(f"{name} must be positive, not {amount}")
 
     @classmethod
-    def of(cls, value: Budget | int | str | None) -> Budget:
-        """A budget from a number of evaluations, or a text: "200", "90s", "10m", "2h"."""
-        if value is None:
-            return cls()
+    def of(cls, value: Budget | float | str | None, trials: int | None = None) -> Budget:
+        """A budget from a time, where a number is one of seconds, and a number of evaluations.
+
+        >>> Budget.of("90s", trials=200)
+        Budget(evaluations=200, seconds=90.0, hard=False, spent=0.0)
+        """
+        if trials is not None and (isinstance(trials, bool) or not isinstance(trials, Integral)):
+            raise InputError(f"trials is {trials!r}; it must be a whole number above 0")
         if isinstance(value, Budget):
-            return value
-        amount, unit = _amount(value)
-        if amount is None or (not unit and not amount.is_integer()):
-            raise InputError(
-                f"budget {value!r} is neither a number of evaluations nor a time such as 90s, 10m"
-            )
-        return cls(seconds=amount * _SECONDS[unit]) if unit else cls(evaluations=int(amount))
+            return value if trials is None else replace(value, evaluations=int(trials))
+        seconds = cls.of_time(value).seconds
+        return cls(evaluations=None if trials is None else int(trials), seconds=seconds)
 
     @classmethod
     def of_time(cls, value: Budget | float | str | None) -> Budget:
@@ -161,7 +162,8 @@ def search(
     *,
     journal: Journal | None = None,
     jobs: int = 1,
-    budget: Budget | int | str | None = None,
+    budget: Budget | float | str | None = None,
+    trials: int | None = None,
     progress: Progress | None = None,
     on_result: Callable[[Evaluation], object] | None = None,
     map_batch: MapBatch | None = None,
@@ -176,7 +178,8 @@ def search(
     journal : where results are kept; without one a stopped search begins again.
     jobs : processes; -1: one for each core.  ``evaluate`` is sent to each of them once, and may
         keep what it likes from one candidate to the next.  Each has one thread for numerics.
-    budget : a number of evaluations, a time such as "10m", or a :class:`Budget`.
+    budget : a time such as "10m", or a number of seconds; or a :class:`Budget`.
+    trials : the most evaluations.
     progress : ``progress(done, total, best score)``.
     on_result : called with each :class:`Evaluation`, in order, also for those from the journal.
     map_batch : evaluates batches elsewhere; ``jobs`` then says how many workers there are.
@@ -193,11 +196,11 @@ def search(
     --------
     >>> from featloom.search import Exhaustive, SearchSpace
     >>> space = SearchSpace({"k": [1, 3, 5, 7]})
-    >>> history = search(lambda c: 1 / (1 + abs(c["k"] - 5)), Exhaustive(space), budget=3)
+    >>> history = search(lambda c: 1 / (1 + abs(c["k"] - 5)), Exhaustive(space), trials=3)
     >>> [(e.candidate["k"], e.score) for e in history], history.stopped
     ([(1, 0.2), (3, 0.3333333333333333), (5, 1.0)], 'budget')
     """
-    limits = Budget.of(budget)
+    limits = Budget.of(budget, trials)
     n_workers = number_of_workers(jobs)
     ongoing = _Search(strategy, _Memory() if journal is None else journal, limits)
     ongoing.progress, ongoing.on_result = progress, on_result

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from featloom.data.class_types import type_of_texts
 from featloom.data.readers.bad_rows import warn_caller
 from featloom.data.readers.labels import check_classes
 from featloom.data.table import NominalTable
@@ -132,6 +133,8 @@ class GrowingTable:
                 n_labelled = None if of_sentences else int(np.count_nonzero(labels >= 0))
                 check_classes(classes, n_labelled, file=file, target=self.target)
             structure.update(labels=labels, classes=classes, target=self.target)
+            if not of_sentences:
+                structure["class_type"] = type_of_texts(classes)
         if not of_sentences:
             warn_of_constant_columns(file, self.names, codes, vocabularies)
         if self._groups is not None and keep_groups:

@@ -7,8 +7,30 @@ a name or a number of the row.  Both are refused with a sentence rather than fit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
+import numpy as np
+
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
 from featloom.errors import ReadError
+
+Rows = TypeVar("Rows", NominalTable, FeatureMatrix, NominalTable | FeatureMatrix)
+
+
+def with_classes(data: Rows) -> tuple[Rows, str]:
+    """The rows that have a class, and what to say of those that are left out.
+
+    >>> table = NominalTable.from_columns({"letter": ["c", "k"]}, labels=["S", None])
+    >>> rows, said = with_classes(table)
+    >>> len(rows), said
+    (1, '1 row has no class and is left out')
+    """
+    if data.labels is None or (known := data.labels >= 0).all():
+        return data, ""
+    n = int((~known).sum())
+    said = f"{n:,} rows have no class and are" if n > 1 else "1 row has no class and is"
+    return data.take(np.flatnonzero(known)), f"{said} left out"
 
 
 def check_classes(

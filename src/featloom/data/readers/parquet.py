@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featloom.data.class_types import type_of_texts
 from featloom.data.encoding import encode
 from featloom.data.frames import text_of
 from featloom.data.pipes import is_pipe
@@ -74,7 +75,7 @@ def read_parquet(
         raise ReadError("no row can be used", file=name)
     table = _assembled(name, names, layout, codes_of, usable, require_labels)
     bad_rows.warn()
-    return table
+    return replace(table, class_type=_class_type(name, table))
 
 
 def read_parquet_blocks(
@@ -212,6 +213,19 @@ def _column(name: str, column: str, missing: Collection[str]) -> Column:
         return encode(text_of_column(series, missing))
 
     return guarded(name, read)
+
+
+def _class_type(name: str, table: NominalTable) -> str:
+    """The type of the classes, by that of their column; a column of text is one of text here."""
+    import polars as pl
+
+    if table.labels is None:
+        return "str"
+    kind = guarded(name, lambda: pl.read_parquet_schema(name))[table.target]
+    if not (kind.is_numeric() or kind == pl.Boolean):
+        return "str"
+    found = type_of_texts(table.classes)  # of whole numbers, whose text has no point
+    return "float" if found == "int" and kind.is_float() else found
 
 
 def _encoded(frame: pl.DataFrame, missing: Collection[str]) -> dict[str, Column]:

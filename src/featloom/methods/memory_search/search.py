@@ -42,6 +42,7 @@ from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
 from featloom.methods.memory_search.settings import KS, SCORINGS, Setting, SettingSpace
 from featloom.search import (
     AllAtOnce,
+    Budget,
     Exhaustive,
     Genetic,
     Greedy,
@@ -78,7 +79,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     scoring : what makes a setting good.  "accuracy": its share of right answers; or "log_loss": how
         much its probabilities lose, with the best ``smoothing`` that it can have.
     cv : folds, where no validation data is given.
-    budget : evaluations, or a time such as "10m"; None: until the strategy is done.
+    budget : a time such as "10m", or a number of seconds; None: until the strategy is done.
+    trials : the most evaluations; None: as many as the strategy asks for.
     options : parameters of the strategy, such as ``{"mutation": 0.05}``.
     journal : file that keeps every evaluation, for a search that is stopped and resumed.
     n_jobs : threads; they change the time and nothing else.
@@ -126,6 +128,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scoring="accuracy",
         cv=5,
         budget=None,
+        trials=None,
         options=None,
         journal=None,
         n_jobs=None,
@@ -146,6 +149,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
         self.cv = cv
         self.budget = budget
+        self.trials = trials
         self.options = options
         self.journal = journal
         self.n_jobs = n_jobs
@@ -211,6 +215,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 strategy,
                 journal=journal,
                 budget=self.budget,
+                trials=self.trials,
                 progress=self.progress,
                 on_result=lambda _: self._look_at(strategy),
             )
@@ -282,6 +287,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise InputError(
                 f"scoring is {self.scoring!r}; it can be {', '.join(map(repr, SCORINGS))}"
             )
+        Budget.of(self.budget, self.trials)
         MemoryClassifier(
             vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay,
             mvdm_threshold=self.mvdm_threshold, compat=self.compat,

@@ -124,7 +124,9 @@ def names_of_classes(table: NominalTable) -> np.ndarray:
 
 def _grid(search: MemorySearch) -> MemorySearch:
     """The paper's exhaustive search over the same values, whatever is searched afterwards."""
-    grid = clone(search).set_params(strategy="grid", over="together", options=None, budget=None)
+    grid = clone(search).set_params(
+        strategy="grid", over="together", options=None, budget=None, trials=None
+    )
     if search.over == "features" and search.journal is not None:
         # It chooses from other values, and a journal is of one search.
         grid.set_params(journal=Path(search.journal).with_name("grid.journal"))

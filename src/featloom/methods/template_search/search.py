@@ -54,8 +54,9 @@ class TemplateSearch(BaseEstimator):
     strategy : "screened" or "outward".
     proxy : the model whose development F1 decides: "maxent", "memm" or "crf"; default "crf" for
         the race that ends "screened", "maxent" for "outward".
-    budget : the most templates (a number), or a time such as "2m"; None: until the strategy is
-        done.
+    budget : a time such as "2m", or a number of seconds; None: until the strategy is done.
+    trials : the most pieces of work, a screening or a training each; None: as many as it takes.
+    max_templates : the most templates; None: as many as the strategy keeps.
     window : the largest offset of a place.
     candidates : templates to choose from, for "screened": those that trees grew for instance
         (see :func:`featloom.features.windows.sequence_templates`); None: all within the window.
@@ -93,6 +94,8 @@ class TemplateSearch(BaseEstimator):
         strategy="screened",
         proxy=None,
         budget=None,
+        trials=None,
+        max_templates=None,
         window=3,
         candidates=None,
         makers=None,
@@ -107,6 +110,8 @@ class TemplateSearch(BaseEstimator):
         self.strategy = strategy
         self.proxy = proxy
         self.budget = budget
+        self.trials = trials
+        self.max_templates = max_templates
         self.window = window
         self.candidates = candidates
         self.makers = makers
@@ -137,7 +142,6 @@ class TemplateSearch(BaseEstimator):
         return self
 
     def _search(self, evaluation, strategy: StepByStep, table: NominalTable, given) -> None:
-        limits = Budget.of(self.budget)
         description = {
             "method": "template_search",
             "version": 1,  # of what screening and training compute
@@ -155,7 +159,8 @@ class TemplateSearch(BaseEstimator):
                 evaluation,
                 strategy,
                 journal=journal,
-                budget=Budget(seconds=limits.seconds),
+                budget=self.budget,
+                trials=self.trials,
                 progress=self.progress,
                 on_result=strategy.note,
             )
@@ -165,7 +170,7 @@ class TemplateSearch(BaseEstimator):
         common = {
             "window": self.window,
             "tolerance": tolerance,
-            "most": Budget.of(self.budget).evaluations,
+            "most": self.max_templates,
             "proxy": PROXY[self.strategy] if self.proxy is None else self.proxy,
         }
         if self.strategy == "screened":
@@ -223,8 +228,11 @@ class TemplateSearch(BaseEstimator):
             raise InputError("candidates are for the strategy 'screened'")
         if not isinstance(self.window, int | np.integer) or self.window < 0:
             raise InputError(f"window is {self.window!r}; it must be a whole number from 0")
-        for name in ("passes", "cutoff"):
+        Budget.of(self.budget, self.trials)
+        for name in ("passes", "cutoff", "max_templates"):
             value = getattr(self, name)
+            if value is None and name == "max_templates":
+                continue
             if not isinstance(value, int | np.integer) or value < 1:
                 raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
 

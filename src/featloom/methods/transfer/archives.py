@@ -15,7 +15,7 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError, ReadError, meant
 from featloom.methods.transfer.parts import TaskRows
 
 # Corpora that are archives: the file, and the arrays that tell task, class and document.
@@ -63,7 +63,10 @@ def read_archive(
         raise InputError(f"{path} has no classes; name the array that holds them by --target")
     for name in (task, target, groups):
         if name is not None and name not in arrays:
-            raise ReadError(f"no array {name!r}; there are {', '.join(arrays)}", file=str(path))
+            raise ReadError(
+                f"no array {name!r}; there are {', '.join(arrays)}{meant(name, arrays)}",
+                file=str(path),
+            )
     plural = f"{target}s"
     matrix = read_sparse(
         path,
@@ -92,8 +95,13 @@ def archive_with_tasks(data: Path, *, task: str, target: str) -> FeatureMatrix:
     rows = read_archive(
         path, task=task, target=target if there else None, groups=None, judged=there
     )
-    names, codes = np.unique(rows.tasks, return_inverse=True)
-    matrix, n = rows.matrix, len(rows)
+    return with_tasks(rows.matrix, rows.tasks, task)
+
+
+def with_tasks(matrix: FeatureMatrix, tasks: np.ndarray, task: str) -> FeatureMatrix:
+    """The rows with the task of each as one more feature, ``task=name``."""
+    names, codes = np.unique(tasks, return_inverse=True)
+    n = len(matrix)
     n_features, n_families = matrix.shape[1], len(matrix.families)
     return replace(
         matrix,

@@ -8,7 +8,7 @@ import numpy as np
 
 from featloom.data.frames import table_from_frame
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
+from featloom.errors import InputError, meant
 
 
 def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
@@ -29,7 +29,10 @@ def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
             raise InputError(f"X has no named columns, and so none that is called {tasks!r}")
         X = table_from_frame(X)
     if tasks not in X.columns:
-        raise InputError(f"no column is called {tasks!r}; there are {', '.join(X.columns)}")
+        raise InputError(
+            f"no column is called {tasks!r}; there are {', '.join(X.columns)}"
+            f"{meant(tasks, X.columns)}"
+        )
     place = X.columns.index(tasks)
     codes = X.codes[:, place]
     if (codes == 0).any():

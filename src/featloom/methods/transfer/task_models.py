@@ -22,7 +22,9 @@ import msgspec
 import numpy as np
 from scipy import sparse
 
+from featloom.data.class_types import CLASS_TYPES, class_values
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.row_prints import RowPrints, Seen, restored_prints
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
 from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
@@ -37,6 +39,7 @@ from featloom.formats.models import (
     pack_strings,
     save_model,
 )
+from featloom.learners.inputs import rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.prior_files import prior_of, prior_text
 from featloom.methods.transfer.relevance import RelevancePrior
@@ -47,6 +50,8 @@ class _Description(msgspec.Struct):
     n_values: list[int]
     task_column: str
     target: str
+    class_type: str = "str"
+    learned_all: bool = False
 
 
 LAYOUT = Layout(
@@ -61,6 +66,7 @@ LAYOUT = Layout(
         "starts": Numbers("i8", "bounds", makes=32),
         "outputs": Numbers("i4 i8", "outputs", makes=16),
         "biases": Numbers("f8", "outputs"),
+        "learned": Numbers("u8", "rows", optional=True),
         # JSON, counted when it is read.
         "prior": Numbers("u1", "letters of prior", optional=True, makes=1),
         **names("value_names", "value_starts"),
@@ -86,6 +92,8 @@ class TaskModels:
     outputs, biases : which outputs a task chooses from, and what each scores in every row.
     task_column, target : names of the columns that told task and class; "" where there was none.
     prior : what the tasks found relevant, or None.
+    learned : fingerprints of the rows that they were fitted on; or None.
+    class_type : "str", "int", "float" or "bool": what classes are predicted as.
 
     Examples
     --------
@@ -109,6 +117,8 @@ class TaskModels:
     task_column: str = ""
     target: str = ""
     prior: RelevancePrior | None = None
+    class_type: str = "str"
+    learned: RowPrints | None = None
 
     @classmethod
     def of(
@@ -166,9 +176,44 @@ class TaskModels:
         """Whether tasks that were never met have an answer."""
         return len(self.starts) == len(self.tasks) + 2
 
-    def predict(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
-        """The class of each row, whose column of tasks is among the others; None: no such task."""
-        return self.answers(data, self.tasks_of(data))
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes of all tasks, of the type that they were learned as."""
+        return np.unique(class_values(self.classes, self.class_type))
+
+    def predict(self, data: Any) -> np.ndarray:
+        """The class of each row, of the type that it was learned as; None where its task has none.
+
+        Parameters
+        ----------
+        data : rows as a table, DataFrame, array or lists, the column of tasks among the others.
+        """
+        rows = self.rows_of(data)
+        names = self.answers(rows, self.tasks_of(rows))
+        known = names != None  # noqa: E711
+        values = class_values(names[known].tolist(), self.class_type)
+        if known.all():
+            return values
+        found = np.full(len(names), None, dtype=object)
+        found[known] = values
+        return found
+
+    def score(self, data: Any, y: Any) -> float:
+        """The share of rows that get their class; a warning tells of rows learned from."""
+        warn_of_seen(self.seen(data))
+        return share_of_right(self.predict(data), y)
+
+    def seen(self, data: Any) -> Seen:
+        """How many of some rows are among those that they learned from, value for value."""
+        columns = (self.task_column, *self.columns) if self.columns else ()
+        return seen_among(self.learned, self.rows_of(data), columns)
+
+    def rows_of(self, data: Any) -> NominalTable | FeatureMatrix:
+        """Data in any dress as rows that have the columns of the models."""
+        columns = (self.task_column, *self.columns) if self.columns else ()
+        needed = {self.task_column, *self.features.used_columns}
+        vocabularies = (self.tasks, *self.features.vocabularies) if self.columns else ()
+        return rows_of(data, columns, needed, vocabularies)
 
     def answers(self, data: NominalTable | FeatureMatrix, tasks: Any) -> np.ndarray:
         """The class of each row by name, with the task of each given; None: no such task."""
@@ -256,11 +301,15 @@ class TaskModels:
             arrays[f"{name}_names"], arrays[f"{name}_starts"] = pack_strings(strings)
         if self.prior is not None:
             arrays["prior"] = np.frombuffer(prior_text(self.prior).encode(), dtype=np.uint8)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.prints
         description = {
+            "learned_all": self.learned is not None and self.learned.complete,
             "columns": list(self.columns),
             "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
             "task_column": self.task_column,
             "target": self.target,
+            "class_type": self.class_type,
         }
         save_model(path, LAYOUT.kind, description, arrays)
 
@@ -282,7 +331,7 @@ class TaskModels:
         weights.sort_indices()
         return TaskModels(
             self.features.take(kept), weights, self.classes, self.tasks, self.starts, self.outputs,
-            self.biases, self.task_column, self.target, self.prior,
+            self.biases, self.task_column, self.target, self.prior, self.class_type, self.learned,
         )  # fmt: skip
 
     def _scored(self, rows: sparse.csr_matrix, tasks: np.ndarray):
@@ -334,6 +383,8 @@ class TaskModels:
             and self.outputs.min(initial=0) >= 0
             and self.outputs.max(initial=-1) < len(self.classes)
             and bool(np.isfinite(self.biases).all())
+            and self.class_type in CLASS_TYPES
+            and len(self.classes_) == len(set(self.classes))
         )
         if not sound:
             raise InputError("features, weights and tasks do not fit")
@@ -354,5 +405,6 @@ def _restored(model: Model) -> TaskModels:
     return TaskModels(
         features, weights, tuple(classes), tuple(model.strings("task_names", "task_starts")),
         arrays["starts"], arrays["outputs"].astype(np.int32), arrays["biases"],
-        description.task_column, description.target, prior,
+        description.task_column, description.target, prior, description.class_type,
+        restored_prints(arrays.get("learned"), description.learned_all),
     ).checked()  # fmt: skip

@@ -194,4 +194,4 @@ def _without_absent_labels(table: NominalTable) -> NominalTable:
             f"all training tokens have the label {classes[0]!r}; two labels are needed",
             file=table.source or "the data",
         )
-    return replace(table, labels=labels.astype(np.int32), classes=classes)
+    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")

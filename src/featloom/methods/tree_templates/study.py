@@ -215,7 +215,9 @@ def compare_answers(
 
 def _recoded(train: NominalTable, rows: NominalTable) -> NominalTable:
     """Rows in the vocabularies of the training rows, with the classes that they have."""
-    return replace(train.recode(rows), labels=rows.labels, classes=rows.classes)
+    return replace(
+        train.recode(rows), labels=rows.labels, classes=rows.classes, class_type=rows.class_type
+    )
 
 
 def _singles(rows: NominalTable, cutoff: int) -> SeenFeatures:

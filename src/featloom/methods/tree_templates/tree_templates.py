@@ -304,7 +304,7 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
 def labelled(table: NominalTable, labels: np.ndarray, classes: np.ndarray) -> NominalTable:
     """The table with these class codes."""
     names = tuple(str(name) for name in classes.tolist())
-    return replace(table, labels=labels.astype(np.int32), classes=names)
+    return replace(table, labels=labels.astype(np.int32), classes=names, class_type="str")
 
 
 def columns_among(table: NominalTable, among: np.ndarray | None) -> tuple[str, ...]:

@@ -1,0 +1,140 @@
+"""Fingerprints of the rows that a model learned from, by which it knows them again.
+
+The print of a row is the sum of the hashes of its values, each with the name of its column, modulo
+2**64; a number counts as what it is, however it is written.  A model keeps the :data:`MOST`
+smallest, 80 kB at most.  Where that is all, a row is known again for sure; where it is not, rows
+whose prints are as small are a sample, drawn by the hash, and what is true of them is reckoned up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from featloom.data.encoding import plain_value
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import UNKNOWN, NominalTable
+from featloom.errors import InputError
+
+MOST = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class RowPrints:
+    """The rows of a training part.
+
+    Parameters
+    ----------
+    prints : uint64, ascending, all different.
+    complete : whether these are all that there are.
+
+    Examples
+    --------
+    >>> learned = NominalTable.from_columns({"letter": ["c", "k"], "next": ["a", "e"]})
+    >>> new = NominalTable.from_columns({"next": ["e", "e"], "letter": ["k", "c"]})
+    >>> RowPrints.of(learned).seen(new)
+    Seen(rows=2, known=1, looked_at=2)
+    """
+
+    prints: np.ndarray
+    complete: bool
+
+    @classmethod
+    def of(cls, data: NominalTable | FeatureMatrix, most: int = MOST) -> RowPrints:
+        """Those of a table or a matrix, without its classes; at most so many are kept."""
+        found = np.unique(prints_of(data))
+        return cls(found[:most], len(found) <= most)
+
+    def seen(self, data: NominalTable | FeatureMatrix) -> Seen:
+        """How many of some rows are among those learned from, value for value."""
+        found = prints_of(data)
+        if not len(self.prints):
+            return Seen(len(found), 0, 0)
+        if not self.complete:
+            found = found[found <= self.prints[-1]]
+        places = np.minimum(np.searchsorted(self.prints, found), len(self.prints) - 1)
+        return Seen(len(data), int((self.prints[places] == found).sum()), len(found))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many rows were learned from, of those that could be looked at."""
+
+    rows: int = 0
+    known: int = 0
+    looked_at: int = 0
+
+    def __add__(self, other: Seen) -> Seen:
+        return Seen(
+            self.rows + other.rows, self.known + other.known, self.looked_at + other.looked_at
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether all were looked at."""
+        return self.looked_at == self.rows
+
+    @property
+    def estimate(self) -> int:
+        """How many of all rows these are."""
+        return self.known if self.exact else round(self.known / self.looked_at * self.rows)
+
+    @property
+    def words(self) -> str:
+        """What to say of it; nothing where no row was seen.
+
+        >>> Seen(5, 2, 5).words.partition(";")[0]
+        '2 of 5 rows are, value for value, rows of the training data'
+        >>> Seen(50_000, 21, 100).words.partition(" rows are")[0], Seen(5, 0, 5).words
+        ('about 10,500 of 50,000', '')
+        """
+        if not self.known:
+            return ""
+        n = self.estimate
+        return (
+            f"{'' if self.exact else 'about '}{n:,} of {self.rows:,} rows "
+            f"{'is' if n == 1 else 'are'}, value for value, rows of the training data; if they "
+            "are the same, what is right of them says nothing of new ones"
+        )
+
+
+def restored_prints(prints: np.ndarray | None, complete: bool) -> RowPrints | None:
+    """What a model file says of the rows; older files say nothing."""
+    if prints is None:
+        return None
+    if not 0 < len(prints) <= MOST or (prints[1:] <= prints[:-1]).any():
+        raise InputError("the fingerprints of rows are none")
+    return RowPrints(prints, complete)
+
+
+def prints_of(data: NominalTable | FeatureMatrix) -> np.ndarray:
+    """A number for each row; tables and matrices of the same values have the same."""
+    if isinstance(data, NominalTable):
+        sums = np.zeros(len(data), dtype=np.uint64)
+        for j, (column, values) in enumerate(zip(data.columns, data.vocabularies, strict=True)):
+            of_value = np.zeros(len(values) + 1, dtype=np.uint64)
+            of_value[UNKNOWN + 1 :] = _hashes(
+                (f"{column}={value}" for value in values), len(values)
+            )
+            sums += of_value[data.codes[:, j]]
+        return sums
+    of_feature = _hashes(data.names, len(data.names))
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(of_feature[data.indices])])
+    return before[data.indptr[1:]] - before[data.indptr[:-1]]
+
+
+def _hashes(names: Iterable[str], n: int) -> np.ndarray:
+    digests = b"".join(blake2b(_plain(str(name)), digest_size=8).digest() for name in names)
+    return np.frombuffer(digests, dtype="<u8", count=n).astype(np.uint64)
+
+
+def _plain(name: str) -> bytes:
+    """A value with its column, however a number is written: ``age=7.00`` as ``age=7``."""
+    column, equals, value = name.rpartition("=")
+    said = plain_value(value)
+    if isinstance(said, float) and said.is_integer() and abs(said) < 2.0**53:
+        said = int(said)
+    return f"{column}{equals}{said}".encode()

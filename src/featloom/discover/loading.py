@@ -1,0 +1,112 @@
+"""The model that a run left behind, or that is in a file, whatever it is.
+
+Each kind of model has its command, and a command that is given another kind says which.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from featloom.discover.kept import MODEL, PLAN, PRIOR
+from featloom.errors import InputError, ReadError
+from featloom.formats.models import kind_of_model
+from featloom.runs import RESULT, Run, read_result
+
+USED_BY = {
+    "memory": "predict",
+    "linear": "predict",
+    "tasks": "predict",
+    "tagger": "tag",
+    "parser": "parse",
+}
+
+Learner = TypeVar("Learner")
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model of a run, or the one in a file, ready to predict.
+
+    Of a run that keeps no model, what it found: a :class:`RelevancePrior` of ``featloom transfer``,
+    the templates of ``featloom grow`` as a :class:`FeaturePlan`.
+
+    Parameters
+    ----------
+    path : folder of a run, or its model file.
+
+    Returns
+    -------
+    PlanModel, MemoryClassifier, TaskModels, SequenceTagger or DependencyParser
+        with ``predict``, which takes what it was learned from: a DataFrame, an array, lists or a
+        table of ``featloom.read``; sentences for a tagger, trees for a parser.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from featloom import NominalTable, discover
+    >>> rows = [[a, b] for a in "ckgs" for b in "aeiou"] * 8
+    >>> sounds = [int(b in "ei") for a, b in rows]
+    >>> found = discover(rows, sounds, only=["linear model"], budget=None, n_jobs=1, verbose=False)
+    >>> with TemporaryDirectory() as folder:
+    ...     names = found.save(folder)
+    ...     model = load(Path(folder, names[0]))
+    >>> model.predict([["c", "e"], ["c", "a"]])
+    array([1, 0])
+    """
+    from featloom.features.plan import FeaturePlan
+    from featloom.learners.memory import MemoryClassifier
+    from featloom.learners.parser import DependencyParser
+    from featloom.learners.plan_model import PlanModel
+    from featloom.learners.tagger import SequenceTagger
+    from featloom.methods.transfer import RelevancePrior
+    from featloom.methods.transfer.task_models import TaskModels
+
+    path = Path(path)
+    if path.is_dir() and not (path / MODEL).exists():
+        folder = Run.open(path).path
+        if (folder / PRIOR).exists():
+            return RelevancePrior.load(folder / PRIOR)
+        if (folder / PLAN).exists():
+            return FeaturePlan.from_json((folder / PLAN).read_text(encoding="utf-8"))
+    loaders = {
+        "linear": PlanModel.load,
+        "memory": MemoryClassifier.load,
+        "tasks": TaskModels.load,
+        "tagger": SequenceTagger.load,
+        "parser": DependencyParser.load,
+    }
+    made_by = "'featloom discover', memory, select and grow make one"
+    return open_model(path, loaders, made_by=made_by)[0]
+
+
+def open_model(
+    model: Path, loaders: Mapping[str, Callable[[Path], Learner]], *, made_by: str
+) -> tuple[Learner, Path]:
+    """The model of a run, or the one in a file; and the file.
+
+    Parameters
+    ----------
+    loaders : for each kind of model that can be used, what reads the file.
+    made_by : the commands that make them, in words.
+    """
+    path = model
+    if model.is_dir():
+        path = Run.open(model).path / MODEL
+        if not path.exists():
+            if not (model / RESULT).exists():
+                raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
+            chosen = read_result(model).get("chosen")
+            why = f"{chosen!r} was chosen, which keeps no model" if chosen else made_by
+            raise ReadError(f"not there; {why}", file=str(path))
+    found = kind_of_model(path)
+    if found in loaders:
+        return loaders[found](path), path
+    use = USED_BY.get(found)
+    *others, last = map(repr, loaders)
+    kinds = f"{', '.join(others)} or {last}" if others else last
+    message = f"a model of kind {found!r:.60}; " + (
+        f"{kinds} is expected" if use is None else f"'featloom {use}' uses it"
+    )
+    raise ReadError(message, file=str(path))

@@ -1,0 +1,143 @@
+"""``featloom.load``: whatever a run left behind, by the lines that its page has."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+from featloom import DependencyParser, MemoryClassifier, RelevancePrior, SequenceTagger, load
+from featloom.cli.main import main
+from featloom.errors import InputError
+from featloom.learners.plan_model import PlanModel
+from featloom.methods.transfer.task_models import TaskModels
+
+HOW = ("--budget", "60", "--jobs", "1", "--quiet", "--out", "run")
+
+
+def table() -> str:
+    draw = random.Random(1)
+    rows = [(draw.choice("ckgs"), draw.choice("aeiou"), draw.choice("xyz")) for _ in range(200)]
+    lines = [f"{a},{b},{c},{int(b in 'ei')}" for a, b, c in rows]
+    return "\n".join(["letter,next,after,soft", *lines]) + "\n"
+
+
+def sentences() -> str:
+    draw = random.Random(2)
+    words = {"the": "D", "a": "D", "cat": "N", "dog": "N", "runs": "V", "sees": "V"}
+    texts = [[draw.choice([*words]) for _ in range(5)] for _ in range(60)]
+    return "\n".join("".join(f"{w} {w[-1]} {words[w]}\n" for w in text) for text in texts)
+
+
+def trees() -> str:
+    draw = random.Random(3)
+    out = []
+    for _ in range(40):
+        noun, verb = draw.choice(["cat", "dog", "cow"]), draw.choice(["runs", "sleeps"])
+        rows = [("the", "DET", 2, "det"), (noun, "NOUN", 3, "nsubj"), (verb, "VERB", 0, "root")]
+        if draw.random() < 0.5:
+            rows = [(verb, "VERB", 0, "root"), ("the", "DET", 3, "det"), (noun, "NOUN", 1, "obj")]
+        out += [
+            f"{i}\t{w}\t{w}\t{tag}\t_\t_\t{head}\t{relation}\t_\t_"
+            for i, (w, tag, head, relation) in enumerate(rows, start=1)
+        ]
+        out.append("")
+    return "\n".join(out) + "\n"
+
+
+def tasks() -> str:
+    draw = random.Random(4)
+    lines = ["shop,word,place,urgent"]
+    for shop in ("north", "south", "east"):
+        for _ in range(60):
+            word, place = draw.choice(["now", "soon", "later", "never"]), draw.choice("xyz")
+            lines.append(f"{shop},{word},{place},{word in ('now', 'soon')}")
+    return "\n".join(lines) + "\n"
+
+
+RUNS = {
+    "table": (
+        "rows.csv", table(), ["--target", "soft", "--only", "linear model"], PlanModel,
+        "[", {0, 1},
+    ),
+    "memory": (
+        "rows.csv", table(), ["--target", "soft", "--only", "memory"], MemoryClassifier,
+        "[", {0, 1},
+    ),
+    "sentences": (
+        "train.conll", sentences(), ["--only", "CRF, default templates"], SequenceTagger,
+        "[['", None,
+    ),
+    "trees": (
+        "train.conllu", trees(), ["--only", "parser, manual templates"], DependencyParser,
+        "[[", None,
+    ),
+    "tasks": (
+        "mails.csv", tasks(),
+        ["--target", "urgent", "--task", "shop", "--only", "linear SVM, each task alone"],
+        TaskModels, "[", {False, True},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_the_lines_of_the_page_run_as_they_stand(kind, tmp_path, monkeypatch, capsys):
+    name, text, words, made, printed, classes = RUNS[kind]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SystemExit) as end:
+        main(["discover", name, *words, *HOW])
+    assert end.value.code == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    (code,) = [one["code"] for one in result["use"] if one["title"] == "in Python"]
+    assert "load('run')" in code
+    if kind == "table":  # in a Python of its own; the others here, which takes less time
+        answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stderr
+        said = answer.stdout
+    else:
+        capsys.readouterr()
+        exec(code, {})
+        said = capsys.readouterr().out
+    assert said.startswith(printed)
+    model = load("run")
+    assert isinstance(model, made)
+    assert type(load("run/model.featloom")) is made
+    if classes is not None:
+        assert set(model.classes_.tolist()) == classes
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "model = load(" in page
+
+
+def test_a_run_of_transfer_gives_its_prior(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mails.csv").write_text(tasks())
+    with pytest.raises(SystemExit) as end:
+        main(["transfer", "mails.csv", "--target", "urgent", "--task", "shop", *HOW[2:]])
+    assert end.value.code == 0
+    assert isinstance(load("run"), RelevancePrior)
+
+
+def test_what_is_no_model_is_told_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        load(tmp_path / "nowhere" / "run")
+    text = tmp_path / "notes.txt"
+    text.write_text("hello")
+    with pytest.raises(InputError, match=r"notes.txt: not a featloom model"):
+        load(text)
+    with pytest.raises(InputError, match="no such file"):
+        load(tmp_path / "model.featloom")
+
+
+def test_a_run_in_which_nothing_was_found_says_that_it_keeps_no_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(5)
+    lines = [f"{draw.choice('ab')},{draw.choice('cd')},{draw.choice('yn')}" for _ in range(100)]
+    (tmp_path / "noise.csv").write_text("\n".join(["x,y,class", *lines]) + "\n")
+    with pytest.raises(SystemExit):
+        main(["discover", "noise.csv", "--target", "class", "--only", "naive Bayes", *HOW])
+    with pytest.raises(InputError, match="'class shares' was chosen, which keeps no model"):
+        load("run")
