@@ -9,7 +9,7 @@ import pytest
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import read_table
 from featloom.data.row_prints import MOST, RowPrints
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, joined
 
 
 def rows(first: int, n: int) -> NominalTable:
@@ -26,8 +26,7 @@ def test_prints_of_many_rows_are_bounded_and_tell_about_how_many_were_seen():
     assert learned.seen(half).estimate == len(half)
     assert not learned.seen(half).exact
     assert learned.seen(rows(10**6, 5000)).known == 0
-    codes = np.concatenate([half.codes[:3000], half.codes[:3000, ::-1] + 1], axis=0)
-    mixed = NominalTable(half.columns, np.asfortranarray(codes), half.vocabularies)
+    mixed = joined(half.take(np.arange(3000)), rows(10**6, 3000))
     assert learned.seen(mixed).estimate == pytest.approx(3000, rel=0.1)
 
 
