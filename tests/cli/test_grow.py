@@ -130,7 +130,7 @@ def test_the_files_of_a_run(runs, kind):
     there = {path.name for path in folder.iterdir()}
     assert there >= {"result.json", "request.json", "templates.json"}
     assert ("templates.crfpp" in there) == ("templates.vw" in there) == (kind != "dependencies")
-    assert ("model.featloom" in there) == (kind != "table")
+    assert "model.featloom" in there
     assert str(folder / "templates.json") in printed
     plan = FeaturePlan.from_json((folder / "templates.json").read_text())
     names = [str(template) for template in plan.templates]

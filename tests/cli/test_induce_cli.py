@@ -34,11 +34,11 @@ def test_a_run_shows_the_interaction_and_says_whether_it_helps(featloom, tickets
     assert PLANTED in best[:3]
     assert re.fullmatch(
         r"logistic regression on atomic features: F1 of yes 0\.\d{3} \(.* to .*\), 14 features",
-        lines[-4],
+        lines[-5],
     )
-    assert lines[-3].startswith("the same with conjunctions: F1 of yes 0.")
-    assert re.match(r"Conjunctions add \d+\.\d points of F1 of yes \(95 % \+", lines[-2])
-    assert lines[-1] == f"report: {out / 'report.html'}"
+    assert lines[-4].startswith("the same with conjunctions: F1 of yes 0.")
+    assert re.match(r"Conjunctions add \d+\.\d points of F1 of yes \(95 % \+", lines[-3])
+    assert lines[-2:] == [f"model: {out / 'model.featloom'}", f"report: {out / 'report.html'}"]
     result = Run.open(out).result()
     assert {"schema", "command", "versions", "data", "seed", "timing"} <= set(result)
     assert result["data"]["source"] == str(tickets)
@@ -48,6 +48,7 @@ def test_a_run_shows_the_interaction_and_says_whether_it_helps(featloom, tickets
     assert "enterprise" in (out / "report.html").read_text(encoding="utf-8")
     assert sorted(path.name for path in out.iterdir()) == [
         ".featloom-run",
+        "model.featloom",
         "report.html",
         "request.json",
         "result.json",

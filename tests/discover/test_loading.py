@@ -6,10 +6,21 @@ import json
 import random
 import subprocess
 import sys
+import warnings
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from featloom import DependencyParser, MemoryClassifier, RelevancePrior, SequenceTagger, load
+from featloom import (
+    DependencyParser,
+    MemoryClassifier,
+    RelevancePrior,
+    SequenceTagger,
+    discover,
+    load,
+    read,
+)
 from featloom.cli.main import main
 from featloom.errors import InputError
 from featloom.learners.plan_model import PlanModel
@@ -112,13 +123,99 @@ def test_the_lines_of_the_page_run_as_they_stand(kind, tmp_path, monkeypatch, ca
     assert "model = load(" in page
 
 
-def test_a_run_of_transfer_gives_its_prior(tmp_path, monkeypatch):
+ONE_METHOD = {
+    "induce": ("rows.csv", table(), ["--target", "soft"]),
+    "grow": ("rows.csv", table(), ["--target", "soft"]),
+    "memory": ("rows.csv", table(), ["--target", "soft", "--trials", "5"]),
+    "transfer": ("mails.csv", tasks(), ["--target", "urgent", "--task", "shop"]),
+}
+
+
+@pytest.mark.parametrize("command", ONE_METHOD)
+def test_every_method_keeps_a_model_and_says_how_it_is_used(command, tmp_path, monkeypatch, capsys):
+    name, text, words = ONE_METHOD[command]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SystemExit) as end:
+        main([command, name, *words, *HOW[2:]])
+    assert end.value.code == 0
+    rows, target = pd.read_csv(name), words[1]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        # Of type int and bool: whoever compared them with their texts had nothing right.
+        assert load("run").score(rows, rows[target]) > 0.9
+    if command != "memory":  # which is made of its rows
+        assert "rows of the training data" in str(told[-1].message)
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    (code,) = [one["code"] for one in result["use"] if one["title"] == "in Python"]
+    capsys.readouterr()
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("[")
+    assert "model = load(" in (tmp_path / "run" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("command", "place"), [("memory", "memory"), ("grow", "models")])
+def test_classes_of_numbers_are_as_often_right_as_their_names(
+    command, place, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "0.csv").write_text(table())
+    (tmp_path / "no.csv").write_text(table().replace(",0\n", ",no\n").replace(",1\n", ",yes\n"))
+    found = []
+    for name in ("0", "no"):
+        more = ["--trials", "5"] if command == "memory" else []
+        with pytest.raises(SystemExit) as end:
+            main([command, f"{name}.csv", "--target", "soft", *more, *HOW[2:-1], f"run {name}"])
+        assert end.value.code == 0
+        result = json.loads((tmp_path / f"run {name}" / "result.json").read_text())
+        rows = result["memory"][0]["settings"] if command == "memory" else result["models"]
+        found.append([row["test" if command == "memory" else "value"] for row in rows])
+    assert found[0] == found[1]
+    assert max(found[0]) > 0.8
+
+
+def test_a_run_of_transfer_has_its_prior_beside_the_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mails.csv").write_text(tasks())
     with pytest.raises(SystemExit) as end:
         main(["transfer", "mails.csv", "--target", "urgent", "--task", "shop", *HOW[2:]])
     assert end.value.code == 0
+    (tmp_path / "run" / "model.featloom").unlink()
     assert isinstance(load("run"), RelevancePrior)
+
+
+def test_a_folder_that_save_made_opens_as_a_run_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text(table())
+    rows = pd.read_csv("rows.csv")
+    X, y = rows.drop(columns="soft"), rows["soft"]
+    found = discover(X, y, only=["linear model"], budget=None, n_jobs=1, verbose=False)
+    found.save("kept/here")
+    assert load("kept/here").predict(X).tolist() == found.pipeline().predict(X).tolist()
+
+
+def test_a_number_is_the_same_in_a_frame_and_in_a_table_that_was_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({"size": draw.integers(0, 4, 300) * 1.0, "kind": draw.choice([1, 2], 300)})
+    y = ((rows["size"] > 1) == (rows["kind"] == 1)).astype(int)
+    rows.to_csv("rows.csv", index=False)  # 1.0, which is 1 in the frame
+    found = discover(rows, y, only=["induction"], budget=None, n_jobs=1, verbose=False)
+    found.save("kept")
+    for model in (load("kept"), found.pipeline()):
+        assert model.predict(read("rows.csv")).tolist() == model.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("y", [[1.5, -2.0] * 100, [b"a", b"b"] * 100, [2**63, 2**64] * 100])
+def test_a_model_is_scored_by_classes_however_they_are_written(y, tmp_path):
+    rows = pd.DataFrame({"x": ["u", "v"] * 100})
+    found = discover(rows, y, only=["linear model"], budget=None, n_jobs=1, verbose=False)
+    found.save(tmp_path)
+    model = load(tmp_path)
+    with pytest.warns(UserWarning, match="rows of the training data"):
+        assert model.score(rows, y) == 1.0
+    with pytest.warns(UserWarning, match="rows without a class, left out: 1"):
+        assert model.score(rows, [None, *y[1:]]) == 1.0
 
 
 def test_what_is_no_model_is_told_in_one_line(tmp_path):

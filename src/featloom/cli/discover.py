@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.recipes import lines_to_use
 from featloom.shown import terminal
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from featloom.discover.progress import Progress
 
 _ANEW = frozenset({"out", "quiet", "json"})
-_USES = {"table": "predict", "sequence": "tag", "trees": "parse", "tasks": "predict"}
 _ASKED = ("kind", "task", "positive", "bins", "judge_by", "class_weight")
 _IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample")
 
@@ -235,10 +235,8 @@ def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[d
     kind = found.question.kind
     folder = "RUN" if run is None else str(run.path)
     said = []
-    if kind in _USES and MODEL in found.result.get("files", [MODEL]):
-        command = f"featloom {_USES[kind]} {folder} NEW_FILE"
-        said.append({"title": "on the command line", "code": command})
-        said.append({"title": "in Python", "code": _loaded(kind, folder, source, typed["target"])})
+    if MODEL in found.result.get("files", [MODEL]):
+        said += lines_to_use(kind, folder, source, typed["target"])
     given = {name: typed[name] for name in _IN_PYTHON if typed[name] is not None}
     if typed.get("judge_by", "log-loss") != "log-loss":
         given["judge_by"] = typed["judge_by"]
@@ -257,33 +255,6 @@ def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[d
         }
     )
     return said
-
-
-def _loaded(kind: str, folder: str, source: str, target: str | None) -> str:
-    """Lines of Python that load the model and let it predict, the data being an example."""
-    from featloom.data.corpora import names_corpus
-    from featloom.data.readers import format_of
-
-    is_corpus = names_corpus(source)
-    reader, given = ("featloom", "read"), repr(source)
-    if kind == "tasks" and (is_corpus or format_of(source) == "sparse"):
-        reader = ("featloom.methods.transfer.archives", "archive_with_tasks")
-        given += ", task=model.task_column, target=model.target"
-    elif is_corpus:
-        reader = ("featloom.data.tasks.ready", "load as load_corpus")
-    elif kind == "sequence" and target is not None:
-        given += f", target={target!r}"
-    elif kind in ("table", "tasks") and target is not None:
-        found = format_of(source, columns=[target])
-        given += "" if found == format_of(source) else f", format={found!r}"
-    lines = ["from featloom import load", f"from {reader[0]} import {reader[1]}"]
-    if reader[0] == "featloom":
-        lines = ["from featloom import load, read"]
-    said = {"table": "  # or a DataFrame", "tasks": "  # or a DataFrame"}.get(kind, "")
-    if reader[1] == "archive_with_tasks" or is_corpus:
-        said = ""
-    lines += ["", f"model = load({folder!r})", f"rows = {reader[1].split()[-1]}({given}){said}"]
-    return "\n".join([*lines, "print(model.predict(rows)[:10])", ""])
 
 
 def register(app: typer.Typer) -> None:

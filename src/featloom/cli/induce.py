@@ -12,6 +12,7 @@ from featloom.cli import options, session
 from featloom.shown import terminal
 
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
+MODEL = "model.featloom"
 _ANEW = frozenset({"out", "quiet", "json"})
 
 
@@ -103,6 +104,7 @@ def induce(
                     journal=None if run is None else run.path / "search.journal",
                     jobs=jobs,
                     progress=progress,
+                    keep=lambda model: None if run is None else model.save(run.path / MODEL),
                 )
         study["data"]["source"] = str(data)
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
@@ -158,10 +160,10 @@ def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> N
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page)
+        show(result, page, None if run is None else run.path / MODEL)
 
 
-def show(result: dict, page: Path | None, most: int = 10) -> None:
+def show(result: dict, page: Path | None, file: Path | None, most: int = 10) -> None:
     """Print the best conjunctions, the two models and the verdict."""
     from rich.markup import escape
     from rich.table import Table
@@ -206,6 +208,8 @@ def show(result: dict, page: Path | None, most: int = 10) -> None:
     line(result["verdict"])
     for note in result["data"].get("warnings", ()):
         line(f"note: {note}")
+    if file is not None and file.exists():
+        line(f"model: {file}")
     if page is not None:
         line(f"report: {page}")
 

@@ -136,9 +136,7 @@ def load_parser(model: Path) -> DependencyParser:
     from featloom.discover.loading import open_model
     from featloom.learners.parser import DependencyParser
 
-    return open_model(
-        model, {"parser": DependencyParser.load}, made_by="'featloom grow' makes one"
-    )[0]
+    return open_model(model, {"parser": DependencyParser.load})[0]
 
 
 def read_to_parse(

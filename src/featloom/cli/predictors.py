@@ -277,8 +277,7 @@ def load_predictor(model: Path, jobs: int = 1) -> Predictor:
         "linear": lambda path: LinearPredictor(PlanModel.load(path)),
         "tasks": lambda path: TaskPredictor(TaskModels.load(path)),
     }
-    made_by = "'featloom memory' and 'featloom discover' make one"
-    return open_model(model, loaders, made_by=made_by)[0]
+    return open_model(model, loaders)[0]
 
 
 def values_of(rows: NominalTable | FeatureMatrix) -> list[list[str]]:

@@ -186,6 +186,7 @@ def write_result(
     parts: Mapping[str, Any], run, timing, seed: int
 ) -> tuple[dict[str, Any], Path | None]:
     """The whole result and its page; both are written where there is a run."""
+    from featloom.cli.recipes import lines_of_run
     from featloom.runs import SCHEMA, versions
 
     result = {
@@ -198,6 +199,8 @@ def write_result(
     }
     if run is None:
         return result, None
+    if lines := lines_of_run(run, parts):
+        result.setdefault("use", lines)
     run.write_result(result)
     return result, write_page(run)
 

@@ -136,7 +136,7 @@ def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     from featloom.discover.loading import open_model
     from featloom.learners.tagger import SequenceTagger
 
-    return open_model(model, {"tagger": SequenceTagger.load}, made_by="'featloom select' makes one")
+    return open_model(model, {"tagger": SequenceTagger.load})
 
 
 @dataclass(frozen=True)

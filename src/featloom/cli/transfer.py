@@ -18,7 +18,7 @@ from featloom.shown import terminal
 if TYPE_CHECKING:
     from featloom.methods.transfer.parts import TaskRows
 
-PRIOR = "prior.json"
+MODEL, PRIOR = "model.featloom", "prior.json"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
 _SHOWN = 10
@@ -55,9 +55,9 @@ def transfer(
         if run is not None:
             session.write_request(run, "transfer", asked)
 
-        def keep(_: str, prior: Any) -> None:
+        def keep(name: str, found: Any) -> None:
             if run is not None:
-                prior.save(run.path / PRIOR)
+                found.save(run.path / {"prior": PRIOR, "model": MODEL}[name])
 
         with session.search_progress(f"reading {data.name}", quiet) as (say, progress):
             with timing.stage("read"):
@@ -176,6 +176,7 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
     line(result["verdict"])
     if folder is not None and (folder / PRIOR).exists():
         line(f"prior: {folder / PRIOR}")
+        line(f"model: {folder / MODEL}")
     if page is not None:
         line(f"report: {page}")
 

@@ -48,10 +48,13 @@ def type_of_values(values: Sequence[Any] | np.ndarray) -> str:
     if "float" in kinds:
         numbers = np.array([one for one in values if _kind(type(one)) == "float"], dtype=float)
         numbers = numbers[~np.isnan(numbers)]
+        whole = np.isfinite(numbers).all() and not (np.abs(numbers) >= _WHOLE).any()
         if not len(numbers):
             kinds.remove("float")  # of those that are missing alone
-        elif (numbers % 1).any() or (np.abs(numbers) >= _WHOLE).any():
+        elif not whole or (numbers % 1).any():
             return "str"
+    if "int" in kinds and any(abs(one) >= 2**63 for one in values if _kind(type(one)) == "int"):
+        return "str"
     return str(kinds.pop()) if len(kinds) == 1 else "str"
 
 

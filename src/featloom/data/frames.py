@@ -131,7 +131,7 @@ def as_frame(X: Any) -> Any:
     """
     import narwhals as nw
 
-    if hasattr(X, "iloc") and getattr(X.columns, "nlevels", 1) > 1:
+    if hasattr(X, "iloc") and getattr(getattr(X, "columns", None), "nlevels", 1) > 1:
         raise InputError(
             f"the columns have names of {X.columns.nlevels} levels, such as {X.columns[0]!r}; join "
             'them first: df.columns = ["_".join(map(str, name)) for name in df.columns]'

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.class_types import class_values, type_of_both
+from featloom.data.class_types import class_values, type_of_both, value_of
 from featloom.data.encoding import encode, encode_with, spelled_as
 from featloom.errors import InputError, meant
 
@@ -123,6 +123,30 @@ class NominalTable:
         """The classes as they are predicted, in the places of their names."""
         return class_values(self.classes, self.class_type)
 
+    def row_classes(self, class_type: str | None = None) -> np.ndarray:
+        """The class of each row as it is predicted; None where it has none.
+
+        Parameters
+        ----------
+        class_type : of what the classes are compared with; None: the table's own.
+
+        Examples
+        --------
+        >>> table = NominalTable.from_columns(
+        ...     {"x": ["a", "b"]}, labels=["1", "0"], class_type="int")
+        >>> table.row_classes(), table.row_classes("str")
+        (array([1, 0]), array(['1', '0'], dtype=object))
+        """
+        if self.labels is None:
+            raise InputError("the rows have no classes")
+        if class_type in (None, self.class_type):
+            values = self.class_values
+        else:
+            values = np.array([value_of(name, str(class_type)) for name in self.classes], object)
+        if (self.labels >= 0).all():
+            return values[self.labels]
+        return np.array([*values.tolist(), None], dtype=object)[self.labels]
+
     def column_index(self, name: str) -> int:
         """Position of a column; an unknown name is an error that lists the columns there are."""
         try:
@@ -186,7 +210,7 @@ def spelled_like(
     """
     known = dict(zip(columns, vocabularies, strict=False))
     spelled = tuple(
-        spelled_as(values, known[name]) if name in known else values
+        values if known.get(name, values) is values else spelled_as(values, known[name])
         for name, values in zip(table.columns, table.vocabularies, strict=True)
     )
     return replace(table, vocabularies=spelled)

@@ -23,6 +23,8 @@ USED_BY = {
     "parser": "parse",
 }
 
+# Every command leaves its model, which in earlier versions not all of them did.
+_OLD = "the run is of an earlier version, or its model was removed; run the command again"
 Learner = TypeVar("Learner")
 
 
@@ -77,28 +79,27 @@ def load(path: str | os.PathLike[str]) -> Any:
         "tagger": SequenceTagger.load,
         "parser": DependencyParser.load,
     }
-    made_by = "'featloom discover', memory, select and grow make one"
-    return open_model(path, loaders, made_by=made_by)[0]
+    return open_model(path, loaders)[0]
 
 
 def open_model(
-    model: Path, loaders: Mapping[str, Callable[[Path], Learner]], *, made_by: str
+    model: Path, loaders: Mapping[str, Callable[[Path], Learner]]
 ) -> tuple[Learner, Path]:
     """The model of a run, or the one in a file; and the file.
 
     Parameters
     ----------
     loaders : for each kind of model that can be used, what reads the file.
-    made_by : the commands that make them, in words.
     """
     path = model
     if model.is_dir():
-        path = Run.open(model).path / MODEL
+        path = model / MODEL
         if not path.exists():
+            Run.open(model)
             if not (model / RESULT).exists():
                 raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
             chosen = read_result(model).get("chosen")
-            why = f"{chosen!r} was chosen, which keeps no model" if chosen else made_by
+            why = f"{chosen!r} was chosen, which keeps no model" if chosen else _OLD
             raise ReadError(f"not there; {why}", file=str(path))
     found = kind_of_model(path)
     if found in loaders:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from featloom.data.corpora import names_corpus
 from featloom.data.frames import as_frame, has_column_names, table_from_frame
@@ -155,7 +156,7 @@ def holds_classes(target: Any) -> bool:
     return not isinstance(target, str | int | None)
 
 
-def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable:
+def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable | FeatureMatrix:
     """X and y; a column of X may name the document."""
     if isinstance(data, str | os.PathLike | FeatureMatrix | TaskRows):
         raise InputError(
@@ -165,7 +166,18 @@ def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable:
     name = getattr(y, "name", None)
     if hasattr(y, "columns") and len(y.columns) == 1:
         name, y = y.columns[0], np.asarray(y)[:, 0]
-    table = table_from_frame(data, y, target="class" if name is None else str(name))
+    target = "class" if name is None else str(name)
+    if sparse.issparse(data):
+        if groups is not None:
+            raise InputError("groups names a column, and a sparse matrix has none")
+        of_rows = table_from_frame(np.zeros((len(y), 1)), y, target=target)
+        if data.shape[0] != len(of_rows):
+            raise InputError(f"{len(of_rows)} labels for {data.shape[0]} rows")
+        return FeatureMatrix.from_csr(
+            data, labels=of_rows.labels, classes=of_rows.classes, target=target,
+            class_type=of_rows.class_type,
+        )  # fmt: skip
+    table = table_from_frame(data, y, target=target)
     return table if groups is None else _grouped(table, groups)
 
 

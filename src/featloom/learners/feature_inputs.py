@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from featloom.data.blocks import Blocks
-from featloom.data.frames import are_records, table_from_frame
+from featloom.data.frames import are_records, as_frame, table_from_frame
 from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable, spelled_like
@@ -83,11 +83,10 @@ class InputReader:
             like = self.hashed.like((), "", "", names=self.names)
             indptr, indices = self.hashed.rows_of_table(columns, table)
             return replace(like, indptr=indptr, indices=indices, labels=None)
-        is_table = isinstance(X, NominalTable)
         if self.table is not None:
             X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
-            return self._recoded(X if is_table else self._spelled(X))
+            return self._recoded(X)
         if isinstance(X, FeatureMatrix):
             if X.shape[1] != len(self.names):
                 raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
@@ -97,19 +96,19 @@ class InputReader:
         if self.table is None:
             return FeatureMatrix.from_csr(X, names=self.names)
         table = table_from_frame(X, columns=list(self.table.columns))
-        return self._recoded(self._spelled(table))
-
-    def _spelled(self, table: NominalTable) -> NominalTable:
-        assert self.table is not None
-        return spelled_like(table, self.table.columns, self.table.vocabularies)
+        return self._recoded(table)
 
     def _recoded(self, table: NominalTable) -> FeatureMatrix:
         assert self.table is not None
+        table = spelled_like(table, self.table.columns, self.table.vocabularies)
         return FeatureMatrix.from_table(self.table.recode(table))
 
 
 def _two_dimensional(X):
-    if sparse.issparse(X) or hasattr(X, "__dataframe__") or hasattr(X, "columns"):
+    if hasattr(X, "columns"):
+        as_frame(X)  # refuses names that no table could have
+        return X
+    if sparse.issparse(X) or hasattr(X, "__dataframe__"):
         return X
     array = np.asarray(X)
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):

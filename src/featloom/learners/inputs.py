@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from featloom.data.frames import are_records, has_column_names, table_from_frame
+from featloom.data.encoding import spelled_as
+from featloom.data.frames import are_records, has_column_names, table_from_frame, text_of
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
 from featloom.data.table import NominalTable, spelled_like
@@ -39,7 +40,6 @@ class TableReader:
 
     def read(self, estimator, X, *, recode: bool = True) -> NominalTable:
         """Read X as in ``fit``; with ``recode`` in the values that were met there."""
-        is_table = isinstance(X, NominalTable)
         X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable):
             table = X
@@ -48,8 +48,7 @@ class TableReader:
                 table_from_frame(X)  # says what is wrong with the shape
             validate_data(estimator, shaped, reset=False, skip_check_array=True)
             table = table_from_frame(X, columns=list(self.table.columns))
-        if not is_table:
-            table = spelled_like(table, self.table.columns, self.table.vocabularies)
+        table = spelled_like(table, self.table.columns, self.table.vocabularies)
         if not recode:
             return table
         recoded = self.table.recode(table)
@@ -73,7 +72,7 @@ def rows_of(
     ----------
     columns : of the table that the model learned from; none for a bare matrix.
     needed : those of them that must be there; others, and columns beside, may be.
-    vocabularies : of the columns, by which numbers of frames and lists are written as they were.
+    vocabularies : of the columns, by which numbers are written as they were.
 
     Examples
     --------
@@ -90,8 +89,6 @@ def rows_of(
         )
     named = isinstance(X, NominalTable) or has_column_names(X)
     table = _by_name_or_place(table_from_frame(X), columns, needed, named)
-    if isinstance(X, NominalTable):
-        return table
     return spelled_like(table, columns, vocabularies)
 
 
@@ -117,15 +114,25 @@ def _by_name_or_place(
 
 
 def share_of_right(answers: np.ndarray, y: Any) -> float:
-    """The share of rows that get their class.
+    """The share of rows that get their class, however it is written; rows without one are left out.
 
     >>> share_of_right(np.array([1, 0]), [1, 1])
     0.5
+    >>> share_of_right(np.array(["1.5", "2.0"], dtype=object), np.array([1.5, 2.0]))
+    1.0
     """
-    y = np.ravel(np.asarray(y))
-    if len(y) != len(answers):
-        raise InputError(f"{len(y)} classes for {len(answers)} rows")
-    return float(np.mean(answers == y))
+    given = text_of(answers, "answers")
+    gold = text_of(y.to_list() if hasattr(y, "to_list") else np.ravel(np.asarray(y)), "y")
+    if len(gold) != len(given):
+        raise InputError(f"{len(gold)} classes for {len(given)} rows")
+    texts = list(dict.fromkeys(text for text in gold if text is not None))
+    as_given = dict(zip(texts, spelled_as(texts, list(dict.fromkeys(given))), strict=True))
+    right = [as_given[b] == a for a, b in zip(given, gold, strict=True) if b is not None]
+    if not right:
+        raise InputError("no row has a class to compare with")
+    if len(right) < len(gold):
+        warnings.warn(f"rows without a class, left out: {len(gold) - len(right):,}", stacklevel=3)
+    return float(np.mean(right))
 
 
 def seen_among(
@@ -168,6 +175,8 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
     What was fitted on a table knows its columns by name, so a frame may have them in another
     order, or have others too.  One that has none of the names is taken column by column.
     """
+    if hasattr(X, "collect"):
+        X = X.collect()  # a query that was not run yet
     if are_records(X) or hasattr(X, "column_names"):
         X = table_from_frame(X)
     elif not hasattr(X, "columns"):

@@ -89,7 +89,7 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
             for what, entries in lines.items()
             if (table := error_table(entries, what, _order(result)))
         ],
-        "use": [_recipe(one) for one in result.use if one.code or one.title],
+        "use": recipes(result.use),
         "budget": _budget(budget, result.leaderboard) if budget else None,
     }
     headings = {
@@ -103,8 +103,8 @@ def summarize_discover(result: Result) -> dict[str, Any] | None:
         "use": ("discover-use", "Use"),
         "budget": ("discover-budget", "Time"),
     }
-    # Tests alone are shown as those of any other result.
-    if not any(summary[key] for key in headings if key != "tests"):
+    # Tests and use alone are shown as those of any other result.
+    if not any(summary[key] for key in headings if key not in ("tests", "use")):
         return None
     return summary | {"contents": [place for key, place in headings.items() if summary[key]]}
 
@@ -502,5 +502,10 @@ def _share(right: float | None, rows: int | None) -> float | None:
     return None if right is None or not rows else right / rows
 
 
-def _recipe(one: Recipe) -> dict[str, str]:
-    return {"title": visible(one.title), "code": code_lines(one.code)}
+def recipes(use: Sequence[Recipe]) -> list[dict[str, str]]:
+    """Lines to copy, with their titles."""
+    return [
+        {"title": visible(one.title), "code": code_lines(one.code)}
+        for one in use
+        if one.code or one.title
+    ]

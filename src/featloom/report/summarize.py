@@ -32,7 +32,7 @@ from featloom.report.cells import (
     text_cell,
     without_empty_columns,
 )
-from featloom.report.discover import summarize_discover
+from featloom.report.discover import recipes, summarize_discover
 from featloom.report.memory import summarize_memory
 from featloom.report.templates import summarize_templates
 from featloom.report.transfer import summarize_transfer
@@ -71,6 +71,7 @@ def summarize(result: Result) -> dict[str, Any]:
         "trees": summarize_trees(result.trees),
         "transfer": summarize_transfer(result.transfer),
         "discover": summarize_discover(result),
+        "use": recipes(result.use),
         "command": visible(result.command),
         "reproduce": _reproduce(result),
     }

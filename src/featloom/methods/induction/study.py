@@ -14,19 +14,23 @@ models are fitted on a sample of these and judged on a sample of the rows held o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from featloom.data.blocks import Blocks
-from featloom.data.matrix import FeatureMatrix
+from featloom.data.matrix import FeatureMatrix, ValueNames
+from featloom.data.row_prints import RowPrints
 from featloom.errors import InputError
 from featloom.evaluation.comparison import compare
 from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.objective import Objective
 from featloom.learners.linear import logistic_regression
+from featloom.learners.plan_model import PlanModel
 from featloom.methods.induction.findings import (
     counting_notes,
     counting_part,
@@ -55,6 +59,7 @@ def study_induction(
     jobs: int = 1,
     say: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int | None, float | None], object] | None = None,
+    keep: Callable[[PlanModel], object] = lambda _: None,
 ) -> dict[str, Any]:
     """The parts of a result that speak of the data, the features found and the two models.
 
@@ -65,6 +70,7 @@ def study_induction(
     positive : class whose F1 counts; default the rarer of two, accuracy with more.
     domain : families (the domain of a document) whose conjunctions are pointed out.
     say, progress : are told what is being done, and how far a search is.
+    keep : is given the model with conjunctions, fitted on all the data; of hashed features none.
     """
     if isinstance(matrix, Blocks) and grid is not None:
         raise InputError("a search of the grid needs its rows in memory, and these come in blocks")
@@ -108,6 +114,8 @@ def study_induction(
     say("finding conjunctions in all the data")
     whole = _fitted(inducer, matrix)
     final = logistic_regression(strength).fit(whole.transform(everything), everything.known_labels)
+    if not isinstance(matrix, Blocks) or matrix.hashed is None:
+        keep(_model(whole, final, everything))
     if isinstance(matrix, Blocks):
         result["blocks"] = counting_part(matrix, whole)
         result["data"]["warnings"] = counting_notes(matrix, whole, len(everything))
@@ -141,6 +149,21 @@ def _held_out(
 def _fitted(inducer: ConjunctionInducer, data: FeatureMatrix | Blocks) -> ConjunctionInducer:
     y = None if isinstance(data, Blocks) else data.known_labels
     return clone(inducer).fit(data, y)
+
+
+def _model(
+    inducer: ConjunctionInducer, classifier: LogisticRegression, rows: FeatureMatrix
+) -> PlanModel:
+    """The linear model as it is kept and used; ``rows`` are those that it was fitted on."""
+    # Of a table the families are its columns; a matrix knows its features by their names alone.
+    columns = rows.families if isinstance(rows.names, ValueNames) else ()
+    classes = [rows.classes[code] for code in classifier.classes_.tolist()]
+    features = [one.feature for one in inducer.features_]
+    model = PlanModel.of(
+        features, columns, classifier.coef_, classifier.intercept_, classes,
+        target=rows.target, class_type=rows.class_type,
+    )  # fmt: skip
+    return replace(model, learned=RowPrints.of(rows))
 
 
 def _best_strength(learn: FeatureMatrix, objective: Objective, seed: int) -> float:

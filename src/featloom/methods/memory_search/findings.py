@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.class_types import type_of_values
 from featloom.data.frames import table_from_frame
 from featloom.data.table import NominalTable
 from featloom.evaluation.significance import mcnemar_of_counts
@@ -171,7 +172,7 @@ def cases(classifier: MemoryClassifier, X, y=None, n: int = 10) -> list[dict[str
     (['s', 'o'], 'S', 'S', ['s', 'e'])
     """
     table = X if isinstance(X, NominalTable) else table_from_frame(X)
-    gold = _gold(table, y)
+    gold = table.row_classes(type_of_values(classifier.classes_)) if y is None else np.asarray(y)
     wrong = classifier.predict(X) != gold
     rows = _wrong_and_right(wrong, n)
     # A frame brings other names for its columns than a list of rows; both fit by their places.
@@ -188,13 +189,6 @@ def cases(classifier: MemoryClassifier, X, y=None, n: int = 10) -> list[dict[str
             zip(rows, classifier.explain(asked, most=_NEIGHBOURS), strict=True)
         )
     ]
-
-
-def _gold(table: NominalTable, y) -> np.ndarray:
-    if y is not None:
-        return np.asarray(y)
-    assert table.labels is not None, "rows without labels have no right answers"
-    return np.array([*table.classes, None], dtype=object)[table.labels]
 
 
 def _wrong_and_right(wrong: np.ndarray, n: int) -> np.ndarray:

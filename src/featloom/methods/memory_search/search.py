@@ -32,6 +32,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.counts.values import WEIGHTS
+from featloom.data.class_types import type_of_values
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
@@ -329,7 +330,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if y_valid is None:
             if valid.labels is None:
                 raise InputError("X_valid carries no labels, and y_valid is None")
-            y_valid = np.array([*valid.classes, None], dtype=object)[valid.labels]
+            y_valid = valid.row_classes(type_of_values(self.classes_))
         if len(y_valid) != len(valid):
             raise InputError(f"y_valid has {len(y_valid)} labels, X_valid has {len(valid)} rows")
         code_of = {name: code for code, name in enumerate(self.classes_.tolist())}

@@ -83,7 +83,7 @@ def study_memory(
     may_be_grid = search.over == "together" and search.keep == "best"
     if may_be_grid and grid.best_score_ > found.best_score_:
         place, kept = 1, grid
-    gold = names_of_classes(parts.test)
+    gold = parts.test.row_classes(parts.train.class_type)
     rows = [one.row(gold) for one in tried]
     tests = mcnemar_matrix([one.name for one in tried], [one.answers for one in tried], gold)
     result = {
@@ -114,12 +114,6 @@ def study_memory(
         ],
     }
     return result, kept.best_estimator_
-
-
-def names_of_classes(table: NominalTable) -> np.ndarray:
-    """The class of each row by name; None where it has none."""
-    assert table.labels is not None
-    return np.array([*table.classes, None], dtype=object)[table.labels]
 
 
 def _grid(search: MemorySearch) -> MemorySearch:

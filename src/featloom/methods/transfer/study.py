@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from featloom.data.row_prints import RowPrints
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import baselines
+from featloom.methods.transfer.archives import with_tasks
 from featloom.methods.transfer.findings import (
     chosen_part,
     cluster_rows,
@@ -33,6 +36,7 @@ from featloom.methods.transfer.findings import (
     task_accuracies,
     verdict,
 )
+from featloom.methods.transfer.linear_tasks import models_of
 from featloom.methods.transfer.parts import TaskRows, TransferParts, first_rows
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
@@ -73,7 +77,7 @@ def study_transfer(
     data : what the parts were cut from.
     curve : whether methods are also compared where tasks have fewer rows.
     say, progress : are told what is being done, and how far it is.
-    keep : is given what is finished, by name: "prior".
+    keep : is given what is finished, by name: "prior", "model".
     """
     train, test = parts.train, parts.test
     sizes = _sizes(train) if curve else []
@@ -97,6 +101,9 @@ def study_transfer(
             | {"seconds": perf_counter() - begun + (prior_s if name in (HELPED, PRICED) else 0.0)}
             | _said_setting(model)
         )
+    kept = models_of(fitted[HELPED], train)
+    known = RowPrints.of(with_tasks(train.matrix, train.tasks, train.task_column))
+    keep("model", replace(kept, class_type=train.matrix.class_type, learned=known))
     pairs = [
         (HELPED, ALONE),
         (HELPED, SHUFFLED),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from featloom.data.class_types import type_of_values
+from featloom.data.row_prints import RowPrints
 from featloom.data.table import NominalTable
 from featloom.features.template import Template
+from featloom.learners.inputs import class_names
 from featloom.learners.linear import LinearClassifier
+from featloom.learners.plan_model import PlanModel
 from featloom.methods.tree_templates.features import SeenFeatures, rows_of_ones
 
 _DROPS, _DROP_ROWS = 200, 20_000
@@ -49,7 +54,7 @@ class LinearModel:
         self.features = features
         self._model = LinearClassifier(C=strength, n_jobs=jobs, random_state=seed)
         self._model.fit(
-            features.matrix(rows), class_names(rows), None if start is None else start._model
+            features.matrix(rows), rows.row_classes(), None if start is None else start._model
         )
         self.classes = self._model.classes_
         self.weights, self.biases = self._model.coef_.T, self._model.intercept_
@@ -59,7 +64,7 @@ class LinearModel:
             self.biases = np.array([0.0, float(self.biases[0])])
 
     def predict(self, rows: NominalTable) -> np.ndarray:
-        """Names of classes."""
+        """The class of each row."""
         return self._named(self.scores(self.features.codes(rows)))
 
     def scores(self, codes: np.ndarray) -> np.ndarray:
@@ -71,7 +76,8 @@ class LinearModel:
         if len(rows) > _DROP_ROWS:
             drawn = np.random.default_rng(seed).choice(len(rows), _DROP_ROWS, replace=False)
             rows = rows.take(np.sort(drawn))
-        gold, codes = class_names(rows), self.features.codes(rows)
+        gold = rows.row_classes(type_of_values(self.classes))
+        codes = self.features.codes(rows)
         scores = self.scores(codes)
         right = float((self._named(scores) == gold).mean())
         drops = {}
@@ -80,6 +86,20 @@ class LinearModel:
             without = float((self._named(scores - own) == gold).mean())
             drops[str(template)] = 100 * (right - without)
         return drops
+
+    def kept(self, rows: NominalTable) -> PlanModel:
+        """The model as a file keeps it; ``rows`` are those that it was fitted on."""
+        features = self.features.feature_list()
+        model = PlanModel.of(
+            features,
+            features.columns,
+            self._model.coef_,
+            self._model.intercept_,
+            class_names(rows, self.classes),
+            target=rows.target,
+            class_type=rows.class_type,
+        )
+        return replace(model, learned=RowPrints.of(rows))
 
     def _named(self, scores: np.ndarray) -> np.ndarray:
         return self.classes[scores.argmax(axis=1)]
@@ -99,14 +119,8 @@ def cutoff_with_room(rows: NominalTable, templates: Sequence[Template], room: in
     >>> [cutoff_with_room(rows, [Template((("letter", 0),))], room) for room in (1000, 400, 100)]
     [1, 2, 3]
     """
-    n_classes = len(np.unique(class_names(rows)))
+    n_classes = len(np.unique(rows.row_classes()))
     most = room // (n_classes * _WEIGHT)
     codes = SeenFeatures(rows, templates).codes(rows)
     counts = np.sort(np.bincount(codes[codes >= 0]))[::-1]
     return 1 if len(counts) <= most else int(counts[most]) + 1
-
-
-def class_names(table: NominalTable) -> np.ndarray:
-    """The class of each row by name."""
-    assert table.labels is not None
-    return np.array([*table.classes, None], dtype=object)[table.labels]

@@ -42,7 +42,6 @@ from featloom.methods.tree_templates.findings import (
 )
 from featloom.methods.tree_templates.linear_models import (
     LinearModel,
-    class_names,
     cutoff_with_room,
     rows_with_room,
 )
@@ -75,7 +74,7 @@ def study_table(
     ----------
     templates : as they are to be grown, not yet fitted.
     say : is told what is being done.
-    keep : is given what is finished, by name: "templates".
+    keep : is given what is finished, by name: "templates", "model".
     """
     seconds: dict[str, float] = {}
     say("growing trees (first use compiles)")
@@ -94,12 +93,13 @@ def study_table(
         with stage(seconds, f"fit the {name}"):
             strength = strengths[name]
             fitted[name] = LinearModel(features, train, strength, seed=seed, jobs=jobs)
+    keep("model", fitted[GROWN].kept(train))
     say("comparing the models on the test part")
     rows = train.recode(test)
     answers = {name: one.predict(rows) for name, one in fitted.items()}
     of_trees = FOREST if _votes(templates) else TREE
     answers[of_trees] = tree_answers(templates, test)
-    models, tests = compare_answers(test, answers, seed=seed)
+    models, tests = compare_answers(test, answers, class_type=train.class_type, seed=seed)
     for model in models[:2]:
         model |= {
             "features": sides[model["name"]].n_features,
@@ -147,7 +147,7 @@ def best_strengths(
     """For both models the strength with the most right answers on rows not learned from."""
     right = {name: dict.fromkeys(STRENGTHS, 0.0) for name in (PLAIN, GROWN)}
     for learn, judge, grown in _tuning_parts(parts, templates, seed):
-        gold, rows = class_names(judge), learn.recode(judge)
+        gold, rows = judge.row_classes(learn.class_type), learn.recode(judge)
         for name, features in ((PLAIN, _singles(learn, parts.cutoff)), (GROWN, _seen(grown))):
             model = None
             for strength in STRENGTHS:
@@ -173,7 +173,7 @@ def _tuning_parts(
     )
     for learned, judged in splits(fold_of):
         learn = train.take(learned)
-        if len(np.unique(class_names(learn))) > 1:
+        if len(np.unique(learn.row_classes())) > 1:
             yield learn, train.take(judged), clone(anew).fit(learn)
 
 
@@ -195,10 +195,10 @@ def tree_answers(templates: TreeTemplates, rows: NominalTable) -> np.ndarray:
 
 
 def compare_answers(
-    test: NominalTable, answers: dict[str, np.ndarray], *, seed: int
+    test: NominalTable, answers: dict[str, np.ndarray], *, class_type: str | None = None, seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Accuracies with intervals, and paired tests of all systems against the first."""
-    gold = class_names(test)
+    gold = test.row_classes(class_type)
     units = np.arange(len(test)) if test.groups is None else test.groups
     right = {name: given == gold for name, given in answers.items()}
     always = np.ones(len(test), dtype=bool)
