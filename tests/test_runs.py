@@ -96,6 +96,14 @@ def test_an_empty_folder_and_an_interrupted_run_can_be_used(tmp_path):
     assert (tmp_path / "journal.sqlite").read_bytes() == b"finished so far"
 
 
+def test_a_folder_in_which_a_kill_left_a_half_written_mark_can_be_used(tmp_path):
+    (tmp_path / "..featloom-run.26326.part").write_text("")
+    (tmp_path / ".featloom-lock").write_text("26326\n")
+    with held(tmp_path):
+        Run.create(tmp_path)
+    assert os.listdir(tmp_path) == [".featloom-run"]
+
+
 def test_a_run_copied_without_its_hidden_files_is_still_a_run(tmp_path):
     (tmp_path / "result.json").write_text(json.dumps(RESULT))
     assert Run.create(tmp_path).result() == RESULT

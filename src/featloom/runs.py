@@ -120,7 +120,8 @@ def make_folder(path: str | os.PathLike) -> Path:
     path = Path(path)
     if os.path.isdir(path):
         try:
-            names = {one.name for one in path.iterdir()} - {LOCK}
+            # What a kill left behind makes no folder another's.
+            names = {one.name for one in path.iterdir() if not _PART.fullmatch(one.name)} - {LOCK}
         except OSError as error:
             raise InputError(f"cannot look into {path}: {_reason(error)}") from error
         if names and not _is_run(path):

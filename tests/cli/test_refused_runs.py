@@ -310,6 +310,22 @@ def test_a_name_that_no_result_could_hold_is_refused_before_the_work(featloom, r
     assert not os.path.exists(NOT_UTF8)
 
 
+def test_names_that_no_system_takes_are_told_in_one_line(featloom, run, tmp_path):
+    data, folder = run
+    long = tmp_path / ("m" * 300)
+    answer = featloom("predict", long, data)
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    answer = featloom("predict", folder, data, "--out", long)
+    assert (answer.code, "the name is too long" in answer.err) == (1, True)
+    request = json.loads((folder / "request.json").read_text())
+    request["options"]["data"] = "a\0b"
+    (tmp_path / "forged").mkdir()
+    (tmp_path / "forged" / ".featloom-run").write_text("A featloom run, schema 1.\n")
+    (tmp_path / "forged" / "request.json").write_text(json.dumps(request))
+    answer = featloom("resume", tmp_path / "forged")
+    assert (answer.code, "names no file" in answer.err) == (1, True)
+
+
 def test_a_run_in_a_folder_whose_name_is_not_utf_8_is_refused(featloom, run, tmp_path, monkeypatch):
     here = tmp_path / NOT_UTF8
     here.mkdir()

@@ -10,7 +10,7 @@ import pytest
 
 from featloom.errors import ReadError
 from featloom.features.template import Template
-from featloom.formats.models import load_model, save_model
+from featloom.formats.models import load_model, pack_strings, save_model
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.parser import DependencyParser
 from featloom.learners.parser_files import load_parser, save_parser
@@ -113,12 +113,26 @@ def shifted(steps):
     return steps
 
 
+def turned_back(steps):
+    """The last step is -1, as numbers without a sign have it."""
+    steps = steps.astype(np.uint64)
+    steps[-1] = 2**64 - 1
+    return steps
+
+
 DAMAGE = {
     "no weights": lambda d, a: a.pop("weights"),
     "a weight too many": lambda d, a: a.update(weights=np.append(a["weights"], a["weights"][:1])),
     "a weight that is no number": lambda d, a: a.update(weights=a["weights"] * np.nan),
     "weights of another type": lambda d, a: a.update(weights=a["weights"].astype(np.float64)),
     "a weight beyond the table": lambda d, a: a.update(weights_steps=shifted(a["weights_steps"])),
+    "a weight too large to add up": lambda d, a: a.update(
+        pilot_weights=a["pilot_weights"] * 0 + np.finfo(np.float32).max
+    ),
+    "a step back": lambda d, a: a.update(weights_steps=turned_back(a["weights_steps"])),
+    "a value twice": lambda d, a: a.update(
+        dict(zip(("values", "value_starts"), pack_strings(["a"] * sum(d["n_values"])), strict=True))
+    ),
     "two weights at one place": lambda d, a: a.update(weights_steps=a["weights_steps"] * 0),
     "a value less": lambda d, a: d["n_values"].__setitem__(0, d["n_values"][0] - 1),
     "a column of no tokens": lambda d, a: d["edge_columns"].append("head.nowhere"),

@@ -160,6 +160,10 @@ def _damage(name: str, change):
         _damage("indptr", lambda array: array[::-1].copy()),
         _damage("starts", lambda array: array[:-1]),
         _damage("starts", lambda array: np.zeros_like(array)),
+        # Differences of these wrap around, and are all above 0.
+        _damage(
+            "starts", lambda a: np.concatenate([a[:1], [2**63 - 1, -(2**63)], a[3:]]).astype("i8")
+        ),
         _damage("outputs", lambda array: array + 1),
         _damage("outputs", lambda array: array - 1),
         _damage("biases", lambda array: array[:-1]),

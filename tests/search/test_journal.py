@@ -93,7 +93,8 @@ def test_a_journal_of_other_data_is_refused(tmp_path):
         Journal(path, **{**LETTERS, "data": words})
     assert one_line(error) == (
         f"journal {path} was made from other data "
-        f"(fingerprint {LETTERS['data'][:12]}, not {words[:12]})"
+        f"(fingerprint {LETTERS['data'][:12]}, not {words[:12]}); for these, name another folder "
+        "or file"
     )
 
 
@@ -111,7 +112,10 @@ def test_a_journal_of_another_search_is_refused(tmp_path, search, difference):
     fill(path)
     with pytest.raises(InputError) as error:
         Journal(path, data=LETTERS["data"], search=search)
-    assert one_line(error) == f"journal {path} was made by another search: {difference}"
+    assert one_line(error) == (
+        f"journal {path} was made by another search: {difference}; for this one, name another "
+        "folder or file"
+    )
 
 
 def test_a_journal_of_another_version_is_refused(tmp_path):

@@ -182,7 +182,7 @@ def finish(
             _remove_others(run, parts["files"])
         parts["use"] = _use(found, run, source, typed)
         result, page = session.write_result(parts, run, timing, typed["seed"])
-    except InputError:
+    except (InputError, KeyboardInterrupt):
         # What took minutes to find is worth more than the file it cannot be written to.
         if not quiet and not json:
             show(parts, None, None)

@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _run(arguments)
     except KeyboardInterrupt:
-        _say_interrupted()
+        _say_interrupted("nothing was begun")
         sys.exit(130)
     return 0
 

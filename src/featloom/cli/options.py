@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from featloom.runs import Run
 
 
+_LONGEST_NAME = 255  # bytes, on every file system in use
+
+
 def _not_zero(jobs: int) -> int:
     if jobs == 0:
         raise typer.BadParameter("0 threads do no work; 1 or more, or -1 for all cores")
@@ -183,6 +186,8 @@ def file_to_write(out: Path | None) -> None:
         raise InputError(f"{out} is no file that could be replaced; without --out, standard output")
     if not os.path.isdir(out.parent):
         raise InputError(f"cannot write {out}: there is no folder {out.parent}")
+    if len(os.fsencode(out.name)) > _LONGEST_NAME:
+        raise InputError(f"cannot write {out!s:.60}…: the name is too long")
     if not os.access(out.parent, os.W_OK | os.X_OK):
         raise InputError(f"cannot write {out}: no permission to write in {out.parent}")
 
@@ -230,9 +235,12 @@ def run_folder(out: Path | None) -> Iterator[Run | None]:
                 refused = isinstance(error, InputError | MemoryError)
                 if refused or not os.path.exists(out / REQUEST):
                     before.restore()
+                    if isinstance(error, KeyboardInterrupt):
+                        error.add_note("nothing was begun")
                 elif isinstance(error, KeyboardInterrupt):
                     go_on = resume_command(Run(out))
-                    error.add_note(f"everything finished so far is kept; '{go_on}' goes on")
+                    go_on = go_on if "'" in go_on else f"'{go_on}'"
+                    error.add_note(f"everything finished so far is kept; {go_on} goes on")
                 raise
     except BaseException:
         with suppress(OSError):  # folders that hold something stay

@@ -58,6 +58,8 @@ def check_text(text: str) -> None:
     from featloom.errors import InputError
     from featloom.shown import visible
 
+    if "\0" in text:
+        raise InputError(f"{visible(text)} names no file")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -124,6 +126,8 @@ def _begun_with(run) -> str:
 def read_request(run) -> tuple[str, dict[str, Any]]:
     """The command and the options of a run."""
     content = _request(run)
+    for value in content["options"].values():
+        check_text(str(value))
     return content["command"], content["options"]
 
 

@@ -29,6 +29,7 @@ from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
 from featloom.search.workers import number_of_workers
+from featloom.shown import visible
 
 FOLDS = 5
 VERSION = 3  # of what a trial computes
@@ -156,8 +157,9 @@ class Discovery:
             raise InputError("nothing was finished, so there is no model")
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder} cannot be made: {error.strerror}") from None
+        except (OSError, ValueError) as error:  # a name that no system takes
+            why = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{visible(str(folder))} cannot be made: {why}") from None
         return self.fitted.save(Path(folder))
 
     def __repr__(self) -> str:

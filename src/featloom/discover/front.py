@@ -160,7 +160,8 @@ def ask(
         test = read_data(test, target, groups, numbers=bins is not None)
     read, is_test = _joined(read, test)
     if kind in ("sequence", "trees"):
-        return _of_sentences(read, kind), _sentences_of(read, is_test), []
+        read, said = _enough_documents(read, kind, asked=groups is not None)
+        return _of_sentences(read, kind), _sentences_of(read, is_test), said
     if isinstance(read, NominalTable) and read.sequence_bounds is not None and read.groups is None:
         read = _sentences_as_groups(read)
     _check_classes(read)
@@ -258,6 +259,19 @@ def _of_sentences(table: Any, kind: str) -> Question:
         return TreeQuestion(table)
     _check_classes(table)
     return SentenceQuestion(table)
+
+
+def _enough_documents(table: Any, kind: str, asked: bool) -> tuple[Any, list[str]]:
+    """The table without its documents, where they are too few to be dealt into folds."""
+    documents = getattr(table, "groups", None)
+    if documents is None or asked or len(np.unique(documents)) > FOLDS[kind]:
+        return table, []
+    n = len(np.unique(documents))
+    said = (
+        f"{n} document{'s are' if n > 1 else ' is'} too few to be dealt into {FOLDS[kind]} folds "
+        "and a test part: sentences are dealt, and those of one document are on both sides"
+    )
+    return replace(table, groups=None), [said]
 
 
 def _sentences_of(table: NominalTable, is_test: np.ndarray | None) -> np.ndarray | None:

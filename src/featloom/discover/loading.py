@@ -66,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     from featloom.methods.transfer.task_models import TaskModels
 
     path = Path(path)
-    if path.is_dir() and not (path / MODEL).exists():
+    if os.path.isdir(path) and not (path / MODEL).exists():
         folder = Run.open(path).path
         if (folder / PRIOR).exists():
             return RelevancePrior.load(folder / PRIOR)
@@ -92,7 +92,7 @@ def open_model(
     loaders : for each kind of model that can be used, what reads the file.
     """
     path = model
-    if model.is_dir():
+    if os.path.isdir(model):  # names that no system takes are files that are not there
         path = model / MODEL
         if not path.exists():
             Run.open(model)

@@ -57,6 +57,7 @@ _SEAL_LENGTH = len(_SEAL) + 2 * _DIGEST_BYTES
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 _SAMPLE = 2**18
 _BLOCK = 2**20
+_LARGEST = 1e30  # of a number: thousands of them are added up, perhaps in 32 bits
 
 
 class ArrayFacts(msgspec.Struct, forbid_unknown_fields=True):
@@ -388,7 +389,10 @@ def cut_names(values: Sequence[str], lengths: Sequence[int]) -> tuple[tuple[str,
     """
     if sum(lengths) != len(values) or min(lengths, default=0) < 0:
         raise InputError("there are more or fewer values than the columns have")
-    return tuple(tuple(values[a:b]) for a, b in pairwise(accumulate(lengths, initial=0)))
+    cut = tuple(tuple(values[a:b]) for a, b in pairwise(accumulate(lengths, initial=0)))
+    if any(len(set(one)) < len(one) for one in cut):
+        raise InputError("a value stands twice in one column")
+    return cut
 
 
 def _storable(name: str, array: np.ndarray) -> np.ndarray:
@@ -508,8 +512,9 @@ def _load(
     }
     if layout is not None:
         for name, array in arrays.items():
-            if array.dtype.kind == "f" and not _is_finite(array):
-                raise _unfit(f"array {name!r:.60} holds a number that is not finite", file)
+            if array.dtype.kind == "f" and not _is_sound(array):
+                what = "a number that is not finite, or too large to add up"
+                raise _unfit(f"array {name!r:.60} holds {what}", file)
     return Model(header.kind, described, arrays, header.featloom, room)
 
 
@@ -539,10 +544,11 @@ def _unfit(message: str, file: str) -> ReadError:
     return ReadError(f"the model is damaged: its parts do not fit: {message}", file=file)
 
 
-def _is_finite(array: np.ndarray) -> bool:
-    """Whether all numbers are; some at a time, as the answers take memory too."""
+def _is_sound(array: np.ndarray) -> bool:
+    """Whether all numbers are finite, and sums of them; a part at a time, to save memory."""
     flat = array.reshape(-1, order="A")
-    return all(np.isfinite(flat[at : at + _BLOCK]).all() for at in range(0, len(flat), _BLOCK))
+    blocks = (flat[at : at + _BLOCK] for at in range(0, len(flat), _BLOCK))
+    return all((np.abs(block) < _LARGEST).all() for block in blocks)
 
 
 def _read_header(archive: zipfile.ZipFile, room: Room, file: str) -> Header:

@@ -238,7 +238,7 @@ def _fill(weights: np.ndarray, arrays: Mapping[str, np.ndarray], name: str) -> N
     given, steps = arrays[name], arrays[f"{name}_steps"]
     # Sums that are beyond 64 bits come back below 0.
     at = np.cumsum(steps.astype(np.int64)) - 1
-    if len(at) and (steps.min() < 1 or at.min() < 0 or at.max() >= weights.size):
+    if len(at) and (at[0] < 0 or at[-1] >= weights.size or (at[1:] <= at[:-1]).any()):
         raise InputError("a weight lies outside its table")
     weights.reshape(-1)[at] = given
 

@@ -144,11 +144,15 @@ class Journal:
             if made_from != data:
                 raise InputError(
                     f"journal {self.path} was made from other data "
-                    f"(fingerprint {made_from[:12]}, not {data[:12]})"
+                    f"(fingerprint {made_from[:12]}, not {data[:12]}); for these, name another "
+                    "folder or file"
                 )
             if made_by != description:
                 difference = _first_difference(json.loads(made_by), json.loads(description))
-                raise InputError(f"journal {self.path} was made by another search: {difference}")
+                raise InputError(
+                    f"journal {self.path} was made by another search: {difference}; for this one, "
+                    "name another folder or file"
+                )
             with _sentences(self.path):
                 self._evaluations, self._checksum = _evaluations(self._connection, checksum)
                 self._stops = _stops(self._connection)

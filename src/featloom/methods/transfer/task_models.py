@@ -378,7 +378,7 @@ class TaskModels:
             and len(starts) in (len(self.tasks) + 1, len(self.tasks) + 2)
             and starts[0] == 0
             and starts[-1] == len(self.outputs) == len(self.biases)
-            and bool((np.diff(starts) > 0).all())
+            and bool((starts[1:] > starts[:-1]).all())  # differences wrap around
             and self.outputs.ndim == self.biases.ndim == 1
             and self.outputs.min(initial=0) >= 0
             and self.outputs.max(initial=-1) < len(self.classes)
