@@ -177,6 +177,21 @@ def test_a_run_can_be_given_more_time_and_other_cores(featloom, run):
     assert scores(result_of(folder)["leaderboard"]) == scores(before)
 
 
+def test_a_run_of_counted_settings_needs_no_time_and_goes_on_by_its_journal(
+    featloom, tickets, tmp_path
+):
+    only = [word for name in QUICK for word in ("--only", name)]
+    words = ("discover", tickets, "--target", "escalated", "--trials", "2", *only, "--quiet")
+    assert featloom(*words, "--jobs", "1", "--out", tmp_path / "run").code == 0
+    before = result_of(tmp_path / "run")
+    assert (before["budget"]["seconds"], before["budget"]["trials"]) == (None, 2)
+    assert all(row["n_folds"] == 5 for row in before["leaderboard"] if row["status"] == "finished")
+    assert featloom("resume", tmp_path / "run", "--quiet").code == 0
+    assert result_of(tmp_path / "run")["leaderboard"] == before["leaderboard"]
+    assert featloom(*words, "--jobs", "2", "--out", tmp_path / "other").code == 0
+    assert scores(result_of(tmp_path / "other")["leaderboard"]) == scores(before["leaderboard"])
+
+
 def wait_until_written(journal, size, process):
     """Wait until a process has written so much to its journal."""
     log = journal.with_name(journal.name + "-wal")

@@ -537,3 +537,73 @@ def test_searches_that_are_given_a_time_share_what_is_left_side_by_side(workers)
     assert [seconds >= 120 for _, seconds in begun] == [workers == 2] * 2
     assert sum(seconds for _, seconds in begun) <= workers * 240
     assert set(names) <= set(in_test_part(history))
+
+
+def settings_tried(order):
+    """How many settings of each contender were judged."""
+    return {name: len(one.settings) for name, one in order.standings.items()}
+
+
+@given(
+    costs=st.fixed_dictionaries({name: st.floats(0.001, 50) for name in EVERYTHING}),
+    workers=WORKERS, n_learn=UNITS, trials=st.integers(1, 6),
+)  # fmt: skip
+@settings(max_examples=40)
+def test_where_settings_are_counted_no_time_has_a_say(costs, workers, n_learn, trials):
+    histories = [
+        run(
+            schedule(n_learn, workers=n, names=EVERYTHING, trials=trials),
+            Trials(n_learn, seconds=taken),
+        )
+        for n, taken in ((1, SECONDS | SLOW | SEARCH), (workers, costs))
+    ]
+    asked = [[one.candidate for one in history] for history in histories]
+    assert asked[0] == asked[1]
+    assert {one["units"] for one in asked[0]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("trials", "of_memory", "of_linear"), [(1, 1, 1), (2, 2, 2), (3, 3, 3), (9, 4, 3)]
+)
+def test_so_many_settings_of_each_are_tried_the_default_among_them(trials, of_memory, of_linear):
+    order = schedule(1_000, trials=trials)
+    history = run(order, Trials(1_000))
+    tried = settings_tried(order)
+    assert (tried["memory"], tried["linear model"]) == (of_memory, of_linear)
+    assert tried["boosting"] == min(trials, 2), "outside models are tuned as all others are"
+    assert (tried[CHANCE], tried["induction"]) == (1, 1)
+    assert sorted(in_test_part(history)) == sorted(SECONDS)
+    for one in order.standings.values():
+        assert one.contender.default in one.settings.values()
+        assert all(len(one.folds(key)) == FOLDS for key in one.settings)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "given"), [(None, {"seconds": None, "trials": 7}), (240.0, {"trials": 7})]
+)
+def test_a_search_has_so_many_trials_and_seconds_only_where_time_is_limited(seconds, given):
+    search = Contender(
+        "picked", "method", "", lambda *_: iter(()), {"seconds": (20.0,)}, searches=True
+    )
+    order = FirstAnswers(
+        [*contenders([CHANCE, "linear model"]), search],
+        n_learn=1_000, n_folds=FOLDS, seconds=seconds, workers=1, trials=7,
+    )  # fmt: skip
+    trials = Trials(1_000, seconds=SECONDS | {"picked": 30.0}, good=GOOD | {"picked": 0.9})
+    (setting,) = [
+        *{
+            str(one.candidate["settings"]): one.candidate["settings"][0]
+            for one in run(order, trials)
+            if one.candidate["method"] == "picked"
+        }.values()
+    ]
+    assert setting == setting | given
+    assert (setting["seconds"] is None) == (seconds is None)
+
+
+def test_with_a_time_and_a_number_of_settings_both_are_kept_to():
+    limited, free = (schedule(2_000, 30, 1, EVERYTHING, trials=n) for n in (2, None))
+    history = run(limited, Trials(2_000))
+    run(free, Trials(2_000))
+    assert history[-1].elapsed <= 30
+    assert max(settings_tried(limited).values()) == 2 < max(settings_tried(free).values())

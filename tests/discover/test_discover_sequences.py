@@ -417,3 +417,24 @@ def test_on_real_chunks_every_tagger_is_far_above_chance_and_trees_help_a_crf(da
     assert all(share > 0.88 for share in right.values())
     assert f1["CRF, default templates"] > f1["maximum entropy, default templates"]
     assert f1["templates from trees"] > f1["CRF, default templates"]
+
+
+def test_a_search_that_is_given_trials_looks_at_all_sentences_for_as_long_as_it_takes():
+    searches = ["template search", "templates from trees, thinned by search"]
+    told: list = []
+    found = [
+        discover(
+            clauses(60), only=searches, trials=2, n_jobs=jobs, watch=Watch(on_trial=told.append)
+        )
+        for jobs in (1, 2)
+    ]
+    settings = {str(one.candidate["settings"]) for one in told if one.candidate["fold"] == 0}
+    assert {one.candidate.get("limit") for one in told} == {None}
+    assert settings == {"[{}]", "[{'seconds': None, 'cutoff': 2, 'c2': 1.0, 'trials': 2}]"}
+    rows = [
+        [(row["name"], row["folds"], row["test"], row["setting"]) for row in one.leaderboard[:3]]
+        for one in found
+    ]
+    assert rows[0] == rows[1]
+    said = [setting for name, _, _, setting in rows[0] if name in searches]
+    assert [setting.endswith(" on 32 sentences") for setting in said] == [True, True], "of a fold"

@@ -199,6 +199,35 @@ def test_the_default_settings_come_first_then_folds_tuning_and_the_test_part(fra
     assert [settings[place] for place in tuned] in ([6] * 5 + [3] * 5, [3] * 5 + [6] * 5)
 
 
+def test_settings_are_counted_in_place_of_time(frame, tmp_path):
+    """Also by a run that was stopped and goes on, and by the search of a memory within its own."""
+    only = ["linear model", "memory", "memory search"]
+    told: list = []
+    how = {"target": "escalated", "only": only, "trials": 2}
+    first = quickly(frame, **how, folder=tmp_path, watch=Watch(on_trial=told.append))
+    tried = {name: set() for name in only}
+    for one in told:
+        for setting in one.candidate["settings"]:
+            tried.setdefault(one.candidate["method"], set()).add(str(setting))
+    assert {name: len(tried[name]) for name in only} == dict(zip(only, (2, 2, 1), strict=True))
+    assert tried["memory search"] == {"{'trials': 2}"}
+    assert len(first.refitted("memory search").model[-1].history_) == 2
+    assert {row["n_folds"] for row in first.leaderboard if row["status"] == "finished"} == {5}
+    assert {one.candidate.get("limit") for one in told} == {None}
+    budget = first.result["budget"]
+    assert (budget["seconds"], budget["trials"], budget["stopped"]) == (None, 2, "finished")
+    again: list = []
+    second = quickly(frame, **how, folder=tmp_path, watch=Watch(on_trial=again.append))
+    assert second.leaderboard == first.leaderboard
+    assert [one.candidate for one in again] == [one.candidate for one in told]
+
+
+@pytest.mark.parametrize("trials", [0, -1, 1.5, True])
+def test_a_wrong_number_of_settings_is_refused_before_anything_is_read(trials):
+    with pytest.raises(InputError, match="trials"):
+        discover("no such file.csv", "escalated", trials=trials)
+
+
 def children() -> set[str]:
     """Numbers of the processes that this one has started and that are still there."""
     files = Path("/proc/self/task").glob("*/children")

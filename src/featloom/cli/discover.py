@@ -16,10 +16,11 @@ from featloom.shown import terminal
 if TYPE_CHECKING:
     from featloom.discover import Discovery
     from featloom.discover.progress import Progress
+    from featloom.search import Budget
 
 _ANEW = frozenset({"out", "quiet", "json"})
 _ASKED = ("kind", "task", "positive", "bins", "judge_by", "class_weight")
-_IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample")
+_IN_PYTHON = ("target", "kind", "groups", "task", "test", "positive", "bins", "sample", "trials")
 
 
 def discover(
@@ -52,7 +53,14 @@ def discover(
         float | None,
         typer.Option(help="Share of the rows to read, drawn; default all that fit into memory."),
     ] = None,
-    budget: Annotated[str, typer.Option(help="Time for all of it: 90, 90s, 10m, 2h.")] = "10m",
+    budget: Annotated[
+        str,
+        typer.Option(help="Time for all: 90, 90s, 10m, 2h; auto: 10m, or no limit with --trials."),
+    ] = "auto",
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Settings of each contender to try; then no time decides."),
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Contender to try; repeatable.  Default: all.")
     ] = None,
@@ -69,11 +77,11 @@ def discover(
 ) -> None:
     """Compare every applicable method with tuned baselines, and choose one."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
+    from featloom.discover.discovery import time_for
     from featloom.discover.reading import share_to_read
     from featloom.runs import Timing
-    from featloom.search import Budget
 
-    Budget.of_time(budget)  # a wrong one is refused before anything is read
+    time_for(budget, trials)  # a wrong one is refused before anything is read
     timing, begun = Timing(), monotonic()
     with options.run_folder(out) as run, options.workers(dask):
         share, noticed = share_to_read(data, sample, columns=(target, groups))
@@ -98,7 +106,7 @@ def answer(
     noticed: Sequence[str], since: float, quiet: bool, json: bool,
 ) -> None:  # fmt: skip
     """Compare, write the run, and show what was found; after Ctrl-C, what was finished."""
-    from featloom.discover.discovery import compare_all
+    from featloom.discover.discovery import compare_all, time_for
     from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
     from featloom.search import Interrupted
 
@@ -110,14 +118,15 @@ def answer(
     journal = None if run is None else (run.path / JOURNAL, marks_of(question, is_test))
     shown: dict[str, Any] = {"source": source, "typed": typed, "quiet": quiet, "json": json}
     stopped = None
-    with live_table(question, quiet or json, typed["budget"], since) as watch:
+    budget = time_for(typed["budget"], typed["trials"])
+    with live_table(question, quiet or json, budget, since) as watch:
         try:
             with timing.stage("compare"):
                 found = compare_all(
-                    question, budget=typed["budget"], n_folds=FOLDS[question.kind],
-                    is_test=is_test, journal=journal, only=typed["only"] or None,
-                    drop=typed.get("drop") or (), warnings=warnings, seed=typed["seed"],
-                    jobs=typed["jobs"], watch=watch, since=since,
+                    question, budget=budget, trials=typed["trials"],
+                    n_folds=FOLDS[question.kind], is_test=is_test, journal=journal,
+                    only=typed["only"] or None, drop=typed.get("drop") or (), warnings=warnings,
+                    seed=typed["seed"], jobs=typed["jobs"], watch=watch, since=since,
                 )  # fmt: skip
         except Interrupted as stop:
             found, stopped = stop.discovery, stop  # type: ignore[attr-defined]
@@ -150,7 +159,7 @@ def load_any(
 
 
 def live_table(
-    question: Any, quiet: bool, budget: str | None = None, since: float | None = None
+    question: Any, quiet: bool, budget: Budget | None = None, since: float | None = None
 ) -> Progress:
     """The scores so far, on a terminal; elsewhere nothing."""
     from featloom.discover.progress import Progress

@@ -110,7 +110,8 @@ class Contender:
         the settings have in common is done once.
     axes : what can be set, each with its values, the default first; tuned one after the other.
     searches : whether it searches for its setting while it is fitted; it then comes last, and a
-        fitted one may say in ``found`` with which setting the search need not be done again.
+        fitted one may say in ``found`` with which setting the search need not be done again.  A
+        setting may then have ``trials``, the most that the search may do, and ``seconds`` None.
     cost : a first guess of its seconds beside the others', for the order in which they are tried.
     compiles : whether its first use compiles kernels, which is not to be timed.
     costs_like : another contender, and how many times its cost this one's is about, for one that is

@@ -11,6 +11,9 @@ time that it takes to predict it, and to fit the chosen one once more, is kept f
 
 Costs are seconds of CPU time and come from the results themselves, as does the time that has gone
 by, so whoever replays a journal is led the same way.
+
+Where the number of settings is limited and the time is not, no time that anything took has a say:
+contenders are taken in the order of the costs that they declare, and of their scores.
 """
 
 from __future__ import annotations
@@ -138,6 +141,8 @@ class FirstAnswers(RoundByRound):
     small : units of a first look, where there are many more.
     n_test : units of the test part; None: as many as a fold judges.
     spared : units from which the score of one fold is enough to tune by.
+    trials : settings of each contender that are tried, its default being the first, and trials of
+        each search; None: all that there are, and what a search takes by itself or by its seconds.
 
     Attributes
     ----------
@@ -156,6 +161,7 @@ class FirstAnswers(RoundByRound):
         small: int = 2_000,
         n_test: int | None = None,
         spared: int = 20_000,
+        trials: int | None = None,
     ):
         super().__init__()
         self.standings = {one.name: Standing(one) for one in contenders}
@@ -164,6 +170,7 @@ class FirstAnswers(RoundByRound):
         self.n_test = self.n_judged if n_test is None else n_test
         self.seconds, self.workers = seconds, workers
         self.small, self.spared = small, spared
+        self.trials = trials
         self.elapsed = 0.0
         self.passed_over: dict[str, str] = {}
         self._cpu = self._wall = 0.0
@@ -186,7 +193,7 @@ class FirstAnswers(RoundByRound):
 
     def _fault(self, standing: Standing, candidate: Candidate, result: Mapping) -> None:
         # With more units, or with other settings, it may be no fault; too slow it is with more.
-        first = candidate["settings"] == [standing.contender.default] and not standing.scores
+        first = candidate["settings"] == [self._first_setting(standing)] and not standing.scores
         if first and (candidate["units"] == standing.units or result.get("over")):
             standing.fault, standing.late = str(result["fault"]), bool(result.get("over"))
         if standing.fault or candidate["fold"] == TEST:
@@ -245,7 +252,7 @@ class FirstAnswers(RoundByRound):
 
     def _first_looks(self, standings: Sequence[Standing]) -> Rounds:
         """Where there are many units, what each costs is seen on few."""
-        if self._of_fold() <= 1.5 * self.small:
+        if self._of_fold() <= 1.5 * self.small or self._by_number:
             return
         tried = [
             one
@@ -266,7 +273,12 @@ class FirstAnswers(RoundByRound):
     def _first_answers(self, standings: Sequence[Standing]) -> Rounds:
         """Every default on one fold, the cheapest first, on all units that it can afford."""
         waiting = [one for one in self._alive(standings) if one.best is None]
-        waiting = sorted(waiting, key=lambda one: self._cost(one, self._of_fold()))
+        waiting = sorted(
+            waiting,
+            key=lambda one: (
+                one.contender.cost if self._by_number else self._cost(one, self._of_fold())
+            ),
+        )
         asked: list[Standing] = []
         left, last = self._left(), 0.0
         for one in waiting:
@@ -373,6 +385,8 @@ class FirstAnswers(RoundByRound):
                 if key is None or axis is None or self._is_blind(one):
                     continue
                 settings = one.contender.varied(one.settings[key], axis)
+                if self.trials is not None:
+                    settings = settings[: max(0, self.trials - len(one.settings))]
                 done = [fold for fold, _ in one.folds(key)]
                 cost = len(settings) * self._cost(one, one.units)
                 # Who was tested already is tested again, if tuning finds something better.
@@ -456,7 +470,7 @@ class FirstAnswers(RoundByRound):
             return
         trials = []
         for one in standings:
-            setting = one.contender.default | {"seconds": max(able)}
+            setting = self._first_setting(one) | {"seconds": max(able)}
             # The search keeps to its seconds by itself; a limit that follows from them alone is
             # the same when the run goes on.
             trials.append(self._trial(one, 0, [setting]) | {"limit": 2 * max(able) + 10})
@@ -519,7 +533,7 @@ class FirstAnswers(RoundByRound):
         units: int | None = None,
         limit: float | None = None,
     ) -> dict[str, Any]:
-        settings = [one.contender.default] if settings is None else list(settings)
+        settings = [self._first_setting(one)] if settings is None else list(settings)
         units = one.units if units is None else units
         candidate: dict[str, Any] = {
             "method": one.name, "fold": fold, "units": units, "settings": settings,
@@ -545,6 +559,20 @@ class FirstAnswers(RoundByRound):
             # theirs again when the run goes on with more time.
             candidate["limit"] = float(2 ** np.floor(np.log2(limit)))
         return candidate
+
+    def _first_setting(self, one: Standing) -> Setting:
+        """Its default; a search is told how many trials it has, where their number is limited."""
+        setting = one.contender.default
+        if self.trials is None or not one.contender.searches:
+            return setting
+        if self._by_number and "seconds" in setting:
+            setting = setting | {"seconds": None}
+        return setting | {"trials": self.trials}
+
+    @property
+    def _by_number(self) -> bool:
+        """Whether the number of settings is all that is limited."""
+        return self.trials is not None and self.seconds is None
 
     def settle(self) -> None:
         """Who answered on a few units only, when the time was over, stands with that."""

@@ -2,7 +2,7 @@
 
 The budget is one of wall-clock time, without what is compiled once on a machine.  Trials end with
 it, whatever they are doing; what trials cost is counted in CPU time, so that one slow moment spoils
-no plan.
+no plan.  In its place the number of settings may be limited; then no time decides anything.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from featloom.search.workers import number_of_workers
 from featloom.shown import visible
 
 FOLDS = 5
+AUTO, UNLESS_SAID = "auto", "10m"  # what a budget is by default, and what that is
 VERSION = 3  # of what a trial computes
 _TO_WRITE = 3.5  # seconds that are kept for writing the result and the page
 _TO_START, _READ = 1.0, 400_000.0  # seconds until the first trial; units read in a second
@@ -202,7 +203,8 @@ class Watch:
 def compare_all(
     question: Question,
     *,
-    budget: Budget | float | str | None = "10m",
+    budget: Budget | float | str | None = AUTO,
+    trials: int | None = None,
     n_folds: int = FOLDS,
     is_test: np.ndarray | None = None,
     journal: tuple[str | Path, str] | None = None,
@@ -218,7 +220,10 @@ def compare_all(
 
     Parameters
     ----------
-    budget : a time such as "10m"; None: as long as it takes.  Compilation is not charged to it.
+    budget : a time such as "10m"; None: as long as it takes; "auto": see :func:`time_for`.
+        Compilation is not charged to it.
+    trials : settings of each contender that are tried, its default being the first, and trials of
+        each search; None: as many as there are, or as there is time for.
     is_test : whether each unit is in the test part; None: a fifth is held out.
     journal : file that keeps what is finished, and the fingerprint of the data.
     only : names of contenders, or one; None: all that apply.
@@ -233,7 +238,7 @@ def compare_all(
     """
     watch = watch or Watch()
     begun = monotonic() if since is None else since
-    seconds = Budget.of_time(budget).seconds
+    seconds = time_for(budget, trials).seconds
     protocol = make_protocol(
         question.strata, question.groups, n_folds=n_folds, seed=seed, is_test=is_test,
         unit=question.unit,
@@ -256,13 +261,14 @@ def compare_all(
         workers=workers,
         small=question.small,
         n_test=len(protocol.test),
+        trials=trials,
     )
-    trials = Trials(question, protocol, names_of(contenders))
+    evaluate = Trials(question, protocol, names_of(contenders))
     limits = Budget()
     if for_trials is not None:
         limits = Budget(seconds=for_trials, hard=True, spent=monotonic() - begun)
-    # Neither the time nor the number of workers changes what a trial finds: a run may be given
-    # more time, or go on where there are other cores.
+    # Neither the time nor the numbers of settings and workers change what a trial finds: a run may
+    # be given more of them, or go on where there are other cores.
     description = {
         "method": "discover", "version": VERSION, "kind": question.kind, "folds": protocol.n_folds,
         "seed": seed, "contenders": [one.name for one in contenders], "metric": question.metric,
@@ -270,7 +276,7 @@ def compare_all(
     run = _Run(question, protocol, schedule, [*warnings], seconds, begun, compiled, seed)
     watch.say("comparing")
     try:
-        history = _searched(trials, schedule, journal, description, workers, limits, watch)
+        history = _searched(evaluate, schedule, journal, description, workers, limits, watch)
     except Interrupted as stop:
         run.history = stop.history
         stop.discovery = run.told(None, "interrupted")  # type: ignore[attr-defined]
@@ -289,6 +295,18 @@ def compare_all(
         broken_off.discovery = run.told(None, "interrupted")  # type: ignore[attr-defined]
         raise broken_off from None
     return run.told(fitted, history.stopped)
+
+
+def time_for(budget: Budget | float | str | None, trials: int | None) -> Budget:
+    """The time of a comparison: "auto" is ten minutes, or no limit where trials are counted.
+
+    >>> [time_for("auto", n).seconds for n in (None, 3)], time_for("90s", 3).seconds
+    ([600.0, None], 90.0)
+    """
+    Budget.of(None, trials)  # a wrong number is refused
+    if budget == AUTO:
+        budget = UNLESS_SAID if trials is None else None
+    return Budget.of_time(budget)
 
 
 @dataclass
@@ -335,6 +353,7 @@ class _Run:
         in_workers = sum(float(one.result["cpu_s"]) for one in self.history) if elsewhere else 0.0
         parts["budget"] = {
             "seconds": self.seconds,
+            "trials": self.schedule.trials,
             "spent": monotonic() - self.begun,
             "cpu": in_workers + process_time(),
             "compiled": compiled,

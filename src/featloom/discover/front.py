@@ -15,7 +15,7 @@ from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.labels import with_classes
 from featloom.data.table import NominalTable, joined
-from featloom.discover.discovery import Discovery, Watch, compare_all
+from featloom.discover.discovery import AUTO, Discovery, Watch, compare_all, time_for
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion, task_rows
 from featloom.discover.progress import Progress
@@ -46,7 +46,8 @@ def discover(
     class_weight: str | None = None,
     bins: int | None = None,
     sample: float | None = None,
-    budget: Budget | float | str | None = "10m",
+    budget: Budget | float | str | None = AUTO,
+    trials: int | None = None,
     only: Sequence[str] | str | None = None,
     drop: Sequence[str] | str = (),
     folder: str | os.PathLike | None = None,
@@ -73,7 +74,10 @@ def discover(
     class_weight : "balanced": every class of a table weighs the same, however many rows it has.
     bins : ranges of about as many rows each to cut a target of numbers into.
     sample : share of the rows of a file to read, drawn at random; None: all that fit into memory.
-    budget : time for all of it: "10m", or a number of seconds; None: as long as it takes.
+    budget : time for all of it: "10m", or a number of seconds; None: as long as it takes; "auto":
+        ten minutes, or as long as it takes where ``trials`` is given.
+    trials : settings of each contender that are tried, its default being the first, and trials of
+        each search; None: as many as there are, or as there is time for.
     only : contenders to try, or one; None: all that apply.
     drop : contenders to leave out, beside ``only`` too.
     folder : where what is finished is kept, so that a run that was stopped can go on.
@@ -96,7 +100,7 @@ def discover(
     ['S', 'K']
     """
     begun = monotonic()
-    budget = Budget.of_time(budget)  # a wrong one is refused before anything is read
+    budget = time_for(budget, trials)  # a wrong one is refused before anything is read
     named = (None if holds_classes(target) else target, groups)
     share, noticed = share_to_read(data, sample, columns=named)
     data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
@@ -113,9 +117,9 @@ def discover(
         Path(folder).mkdir(parents=True, exist_ok=True)
         journal = Path(folder) / JOURNAL, marks_of(question, is_test)
     how: dict[str, Any] = {
-        "budget": budget, "n_folds": FOLDS[question.kind], "is_test": is_test, "journal": journal,
-        "only": only, "drop": drop, "warnings": warnings, "seed": seed, "jobs": n_jobs,
-        "since": begun,
+        "budget": budget, "trials": trials, "n_folds": FOLDS[question.kind], "is_test": is_test,
+        "journal": journal, "only": only, "drop": drop, "warnings": warnings, "seed": seed,
+        "jobs": n_jobs, "since": begun,
     }  # fmt: skip
     if watch is not None:
         return compare_all(question, watch=watch, **how)

@@ -37,6 +37,7 @@ TEMPERATURES = (
 )  # fmt: skip
 _MOST_WEIGHTS = 300_000_000
 _MOST_COLUMNS = 100  # of a table whose rows are compared one by one
+_SEARCHED = 60  # settings of a memory that are tried, where nothing else is asked for
 _FEW_BOOSTED, _MOST_BOOSTED = 10, 100  # classes; boosting grows a tree for each in every round
 
 Rows = NominalTable | FeatureMatrix
@@ -243,8 +244,8 @@ def _memory() -> Recipe:
 def _memory_search() -> Recipe:
     def build(setting: Setting, seed: int, threads: int):
         search = MemorySearch(
-            cv=3, trials=60, decay="scale", compat=None, scoring="log_loss", n_jobs=threads,
-            random_state=seed,
+            cv=3, trials=setting.get("trials", _SEARCHED), decay="scale", compat=None,
+            scoring="log_loss", n_jobs=threads, random_state=seed,
         )  # fmt: skip
         return Pipeline([("classifier", search)])
 

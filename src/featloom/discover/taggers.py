@@ -48,7 +48,7 @@ NEAREST: tuple[dict[str, Any], ...] = (
     {"metric": "mvdm", "k": 3},
     {"metric": "mvdm", "k": 7},
 )
-_OF_TEMPLATES = ("templates", "seconds", "cutoff")  # settings that features depend on
+_OF_TEMPLATES = ("templates", "seconds", "trials", "cutoff")  # settings that features depend on
 _MOST_SHOWN = 200
 
 Find = Callable[[NominalTable, Setting, int, int], TemplateSet]

@@ -2,7 +2,8 @@
 
 Finding templates costs more than training with them.  Trees are grown on at most some thousand
 sentences; a search looks at as many as it is likely to get through in the seconds it is given, and
-ends with what it has found when they are over.
+ends with what it has found when they are over.  A search that is given a number of trials alone
+looks at all sentences.
 """
 
 from __future__ import annotations
@@ -151,15 +152,17 @@ def searched_set(table: NominalTable, setting: Setting, seed: int, threads: int)
     return _searched(table, setting, seed, threads, window, "searched", how)
 
 
-def n_searched(table: NominalTable, seconds: float) -> int:
+def n_searched(table: NominalTable, seconds: float | None) -> int:
     """How many sentences a search is likely to get through in some seconds.
 
     Parameters
     ----------
     table : with labels.
-    seconds : that the search is given.
+    seconds : that the search is given; None: as many as it takes.
     """
     lengths = _lengths(table)
+    if seconds is None:
+        return len(lengths)
     # Scoring is a pass over tokens; a CRF also looks at pairs of labels.
     n_labels = max(len(table.classes), 1)
     tokens = seconds * _SEARCHED_A_SECOND / (1.0 + (n_labels / _MANY_LABELS) ** 2)
@@ -215,13 +218,13 @@ def _searched(
     how: Mapping[str, Any],
 ) -> TemplateSet:
     """What a search keeps, on as many sentences as there is time for."""
-    seconds = float(setting["seconds"])
+    seconds = setting["seconds"]
     some = drawn(table, n_searched(table, seconds), seed)
     # A place beyond the longest sentence is never there.
     window = min(window, max(0, int(_lengths(some).max(initial=0)) - 1))
     search = TemplateSearch(
-        window=window, budget=f"{seconds:f}s", cutoff=setting["cutoff"], n_jobs=threads,
-        random_state=seed, **how,
+        window=window, budget=seconds, trials=setting.get("trials"), cutoff=setting["cutoff"],
+        n_jobs=threads, random_state=seed, **how,
     ).fit(some)  # fmt: skip
     gains = {
         row["templates"][0]: float(row["gain"])
