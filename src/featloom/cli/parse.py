@@ -15,6 +15,7 @@ import typer
 
 from featloom.cli import options
 from featloom.shown import visible_lines
+from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -148,7 +149,7 @@ def read_to_parse(
     import os
 
     from featloom.data.readers import format_of, read_conllu
-    from featloom.errors import ReadError, missing
+    from featloom.errors import ReadError
 
     if not os.path.exists(data):
         raise ReadError("no such file", file=str(data))
@@ -162,8 +163,7 @@ def read_to_parse(
     needed = {maker.of for maker in parser._makers} | set(parser._reader.token_columns)
     if lacking := sorted(needed - derived - set(table.columns)):
         raise ReadError(
-            f"{missing('column', lacking)}, which the model looks at; "
-            f"there are {', '.join(table.columns)}",
+            no_such("column", lacking, table.columns, ", which the model looks at"),
             file=str(data),
         )
     return table
@@ -239,15 +239,15 @@ def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None, explain
 
 
 def _say(table: NominalTable, trees, out: Path | None, judged: dict[str, Any] | None, *, err: bool):
-    words = f"{len(trees):,} sentences, {len(table):,} tokens"
+    words = f"{counted(len(trees), 'sentence')}, {counted(len(table), 'token')}"
     words += "" if out is None else f", trees in {out}"
     if judged is not None:
-        words += f"; UAS {100 * judged['uas']:.2f} %"
+        words += f"; UAS {percent(judged['uas'], 2)}"
         if "las" in judged:
-            words += f", LAS {100 * judged['las']:.2f} %"
+            words += f", LAS {percent(judged['las'], 2)}"
         words += (
-            f" without punctuation ({judged['tokens']:,} tokens); "
-            f"UAS {100 * judged['uas_punctuation']:.2f} % with it"
+            f" without punctuation ({counted(judged['tokens'], 'token')}); "
+            f"UAS {percent(judged['uas_punctuation'], 2)} with it"
         )
     typer.echo(words, err=err)
 

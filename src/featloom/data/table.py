@@ -18,7 +18,8 @@ import numpy as np
 
 from featloom.data.class_types import class_values, type_of_both
 from featloom.data.encoding import encode, encode_with, spelled_as
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
+from featloom.words import no_such
 
 UNKNOWN = 0
 
@@ -128,10 +129,7 @@ class NominalTable:
         try:
             return self.columns.index(name)
         except ValueError:
-            raise InputError(
-                f"no column {name!r}; there are {', '.join(self.columns)}"
-                f"{meant(name, self.columns)}"
-            ) from None
+            raise InputError(no_such("column", name, self.columns)) from None
 
     def value(self, column: str, row: int) -> str | None:
         """The symbol at one place; None where it is unknown."""

@@ -26,6 +26,7 @@ from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.methods.transfer.parts import TaskRows
 from featloom.search import Budget, fingerprint
+from featloom.words import first_few
 
 KINDS = ("table", "sequence", "trees", "tasks")
 # Sentences and trees take long to learn from, and are many.
@@ -232,7 +233,7 @@ def _check_classes(data: NominalTable | FeatureMatrix) -> None:
         return
     message = "no classes; name the column that holds them by --target"
     if isinstance(data, NominalTable):
-        message += f": {', '.join(data.columns[:20])}"
+        message += f": {first_few(data.columns)}"
     raise InputError(message)
 
 

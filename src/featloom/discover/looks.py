@@ -15,6 +15,7 @@ import numpy as np
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import counted, percent
 
 _TELLING = 0.99  # share of right answers by one column alone that looks like a leak
 _UNIQUE = 0.95  # share of values met once by which a column names rows
@@ -184,8 +185,8 @@ def table_warnings(
     rare = np.bincount(labels)
     n_rare = int(((rare > 0) & (rare < 5)).sum())
     if n_rare:
-        plural = "es have" if n_rare > 1 else " has"
-        found.append(f"{n_rare:,} class{plural} fewer than 5 rows and can hardly be learned")
+        rare_ones = counted(n_rare, "class has", "classes have")
+        found.append(f"{rare_ones} fewer than 5 rows and can hardly be learned")
     return found + _few_to_draw(data, test)
 
 
@@ -218,7 +219,7 @@ def _leaks(
         right = float((answer[table.codes[test, j]] == labels[test]).mean())
         if right >= _TELLING:
             said.append(
-                f"column {name!r} alone tells the class of {100 * right:.1f} % of the test rows: "
+                f"column {name!r} alone tells the class of {percent(right)} of the test rows: "
                 "is it known before the answer is?"
             )
     return said[:_MOST_TOLD]
@@ -233,7 +234,7 @@ def _duplicates(
     if share < 0.01:
         return []
     return [
-        f"{100 * share:.0f} % of the test rows are also in the part learned from, value for value; "
+        f"{percent(share, 0)} of the test rows are also in the part learned from, value for value; "
         "methods that remember rows look better by it than they may be on new ones"
     ]
 

@@ -18,6 +18,7 @@ from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import percent
 
 MOST_GROUPS = 30  # documents that errors are told of
 _LEAST_TOKENS = 4  # shorter sentences recur by nature
@@ -165,7 +166,7 @@ def repeated_sentences(
     found = []
     if len(test) and across >= _MANY_TWICE * len(test):
         found.append(
-            f"{across:,} of {len(test):,} test sentences ({100 * across / len(test):.0f} %) are "
+            f"{across:,} of {len(test):,} test sentences ({percent(across / len(test), 0)}) are "
             "also among those learned from, word for word; whoever remembers sentences looks "
             "better by it than on new ones"
         )

@@ -19,6 +19,7 @@ from featloom.errors import InputError
 from featloom.evaluation.chunks import token_counts
 from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.words import counted, first_and_more, percent
 
 _TELLING = 0.995  # share of tokens that one column alone gets right, which looks like a leak
 _FAR_BELOW = 0.95  # of chance
@@ -59,8 +60,8 @@ class SentenceQuestion(SentencesQuestion):
         self.metric = suitable_metric(self.classes)
         n_columns = len(table.columns)
         self.words = (
-            f"sentences: {len(self):,} of {len(table):,} tokens with {n_columns} "
-            f"column{'s' * (n_columns != 1)} of symbols and {len(present)} labels"
+            f"sentences: {len(self):,} of {len(table):,} tokens with "
+            f"{counted(n_columns, 'column')} of symbols and {len(present)} labels"
             + ", which spell chunks"
             * (self.metric == CHUNK_F1)
         )
@@ -159,7 +160,7 @@ def _new_labels(known: NominalTable, asked: NominalTable) -> list[str]:
         return []
     tokens = int(n_asked.sum())
     return [
-        f"{tokens:,} test token{'s have' if tokens > 1 else ' has'} a label that is not among "
+        f"{counted(tokens, 'test token has', 'test tokens have')} a label that is not among "
         f"those learned from ({_names(new)}); all answers to it are wrong"
     ]
 
@@ -182,12 +183,11 @@ def _telling_columns(known: NominalTable, asked: NominalTable) -> list[str]:
         right = float(np.mean(answer[asked.codes[:, j]] == asked.labels))
         if right >= _TELLING:
             said.append(
-                f"column {name!r} alone tells the label of {100 * right:.1f} % of the test tokens: "
+                f"column {name!r} alone tells the label of {percent(right)} of the test tokens: "
                 "is it known before the label is?"
             )
     return said[:_MOST_NAMED]
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+    return first_and_more(list(map(repr, names)), _MOST_NAMED)

@@ -36,6 +36,7 @@ from featloom.learners.parser import LONGEST, DependencyParser
 from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.runs import write_beside
+from featloom.words import counted
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
 UAS = "UAS without punctuation"
@@ -143,7 +144,7 @@ class TreeQuestion(SentencesQuestion):
         found = repeated_sentences(self.table, [form], learn, test)
         if n_long := int(is_long(self.table, LONGEST).sum()):
             found.append(
-                f"{n_long:,} sentence{'s' * (n_long > 1)} of more than {LONGEST} tokens: not "
+                f"{counted(n_long, 'sentence')} of more than {LONGEST} tokens: not "
                 "learned from, and parsed in stretches"
             )
         given = [name for name in ("lemma", "upos", "xpos", "feats") if self._has(name)]

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
 from featloom.evaluation.metrics import (
     accuracy_of_counts,
     correct_counts,
     f1_of_counts,
     positive_counts,
 )
+from featloom.words import no_such
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,7 @@ class Objective:
         """F1 of ``positive``; else of the rarer of two classes; else accuracy."""
         if positive is not None:
             if positive not in classes:
-                raise InputError(
-                    f"no class {positive!r}; there are {', '.join(classes)}"
-                    f"{meant(positive, classes)}"
-                )
+                raise InputError(no_such("class", positive, classes))
             code = list(classes).index(positive)
         elif len(classes) == 2:
             code = int(np.argmin(np.bincount(labels, minlength=2)))

@@ -14,7 +14,8 @@ from featloom.data.frames import are_records, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
 from featloom.data.table import NominalTable, spelled_like
-from featloom.errors import InputError, missing
+from featloom.errors import InputError
+from featloom.words import no_such
 
 
 class TableReader:
@@ -106,13 +107,10 @@ def _by_name_or_place(
     if named and not set(columns).isdisjoint(table.columns):
         lacking = [name for name in columns if name in needed and name not in table.columns]
         if lacking:
-            known = ", ".join(table.columns)
-            raise InputError(f"{missing('column', lacking)}; there are {known}")
+            raise InputError(no_such("column", lacking, table.columns))
         return table
     if len(table.columns) != len(columns):
-        raise InputError(
-            f"{missing('column', list(columns))}; there are {', '.join(table.columns)}"
-        )
+        raise InputError(no_such("column", list(columns), table.columns))
     return replace(table, columns=tuple(columns))
 
 
@@ -179,8 +177,7 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
         return X
     lacking = [name for name in columns if name not in there]
     if lacking:
-        known = ", ".join(map(str, X.columns))
-        raise InputError(f"{missing('column', lacking)}; there are {known}")
+        raise InputError(no_such("column", lacking, X.columns))
     if isinstance(X, NominalTable):
         return X
     kept = [name for name in X.columns if str(name) in set(columns)]

@@ -15,6 +15,7 @@ import numpy as np
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
+from featloom.words import no_such
 
 FEW_ROWS = 2_000
 TENTHS = 10
@@ -101,8 +102,12 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
         for name in first.columns:
             if name not in second.columns:
                 raise ReadError(
-                    f"no column {name!r}, which {first.source or 'the other part'} has; "
-                    f"there are {', '.join(second.columns)}",
+                    no_such(
+                        "column",
+                        name,
+                        second.columns,
+                        f", which {first.source or 'the other part'} has",
+                    ),
                     file=second.source or "the data",
                 )
 

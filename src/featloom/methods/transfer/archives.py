@@ -15,8 +15,9 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
-from featloom.errors import InputError, ReadError, meant
+from featloom.errors import InputError, ReadError
 from featloom.methods.transfer.parts import TaskRows
+from featloom.words import no_such
 
 # Corpora that are archives: the file, and the arrays that tell task, class and document.
 ARCHIVES = {"wsd-verbs": ("ewt.npz", {"task": "verb", "target": "sense", "groups": "doc"})}
@@ -64,7 +65,7 @@ def read_archive(
     for name in (task, target, groups):
         if name is not None and name not in arrays:
             raise ReadError(
-                f"no array {name!r}; there are {', '.join(arrays)}{meant(name, arrays)}",
+                no_such("array", name, arrays),
                 file=str(path),
             )
     plural = f"{target}s"

@@ -19,6 +19,7 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
+from featloom.words import no_such
 
 HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
 UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
@@ -176,8 +177,12 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
     for name in data.columns:
         if name not in part.columns:
             raise ReadError(
-                f"no column {name!r}, which {data.source or 'the training part'} has; "
-                f"there are {', '.join(part.columns)}",
+                no_such(
+                    "column",
+                    name,
+                    part.columns,
+                    f", which {data.source or 'the training part'} has",
+                ),
                 file=part.source or "the data",
             )
     if not data.columns:

@@ -48,6 +48,7 @@ from featloom.methods.tree_templates.linear_models import (
 )
 from featloom.methods.tree_templates.parts import GrowthParts, check_classes
 from featloom.methods.tree_templates.tree_templates import TreeTemplates, with_singles
+from featloom.words import counted
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PLAIN = "logistic regression on the columns"
@@ -108,7 +109,7 @@ def study_table(
             "setting": f"C {strengths[model['name']]:g}",
         }
     n_asked = sum(tree.n_internal for tree in _answering(templates))
-    models[2]["setting"] = f"{n_asked:,} question{'s' * (n_asked != 1)}"
+    models[2]["setting"] = counted(n_asked, "question")
     held_out = test if parts.valid is None else parts.valid
     drops = fitted[GROWN].drops(_recoded(train, held_out), seed=seed)
     settings = templates._settings()
