@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from featloom.errors import InputError
-from featloom.evaluation import one_standard_error
+from featloom.evaluation.selection import one_standard_error
 
 
 @st.composite
