@@ -163,7 +163,7 @@ class ResidualEvidence:
 
     @classmethod
     def from_probabilities(
-        cls, labels: np.ndarray, probabilities: np.ndarray, penalty: float = 1.0, aggregate: int = 0
+        cls, labels: np.ndarray, probabilities: np.ndarray, aggregate: int = 0
     ) -> ResidualEvidence:
         """Residuals y − p; of two classes the second alone is kept."""
         target = np.zeros_like(probabilities)
@@ -172,7 +172,7 @@ class ResidualEvidence:
         if residuals.shape[1] == 2:
             residuals = residuals[:, 1:]
         fixed = np.rint(residuals * gradients.ONE).astype(np.int32)
-        return cls(np.ascontiguousarray(fixed), penalty, aggregate)
+        return cls(np.ascontiguousarray(fixed), aggregate=aggregate)
 
     def feature_sums(self, indptr, indices, n_features) -> np.ndarray:
         sums, signed = gradients.feature_gradients(indptr, indices, n_features, self.residuals)

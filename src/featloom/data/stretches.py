@@ -130,11 +130,11 @@ def sentence_bounds(table: NominalTable) -> np.ndarray:
     return table.sequence_bounds
 
 
-def first_words(table: NominalTable, row: int, most: int = 4) -> str:
+def first_words(table: NominalTable, row: int) -> str:
     """The words of a token and those after it, to find a sentence by."""
     if _WORDS not in table.columns:
         return ""
-    rows = range(row, min(row + most, len(table)))
+    rows = range(row, min(row + 4, len(table)))
     return " ".join(f"{table.value(_WORDS, at) or '_':.20}" for at in rows)
 
 
