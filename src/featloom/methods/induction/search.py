@@ -239,7 +239,7 @@ class ConjunctionSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sizes = [row["features"] for row in rows]
         else:
             raise InputError(f"simplicity is {self.simplicity!r}; it can be 'features' or 'keep'")
-        return one_standard_error(None, [row["scores"] for row in rows], sizes, rule=self.rule)
+        return one_standard_error([row["scores"] for row in rows], sizes, rule=self.rule)
 
     def _set(self, what: str, row: Mapping[str, Any]) -> None:
         cell = row["cell"] or {}
