@@ -103,10 +103,8 @@ def _explained(
     from featloom.data.sentences import take_sentences
     from featloom.learners.parser_reasons import explain_heads
 
-    assert table.sequence_bounds is not None
-    first = take_sentences(table, np.arange(min(most, len(table.sequence_bounds) - 1)))
-    bounds = first.sequence_bounds
-    assert bounds is not None
+    first = take_sentences(table, np.arange(min(most, len(table.bounds) - 1)))
+    bounds = first.bounds
     found = []
     for s, sentence in enumerate(explain_heads(parser, first)):
         words = [first.value("form", row) or "_" for row in range(bounds[s], bounds[s + 1])]

@@ -119,8 +119,7 @@ def _explained(
     from featloom.data.sentences import take_sentences
     from featloom.learners.tagger_reasons import explain_labels
 
-    assert sentences.table.sequence_bounds is not None
-    n = min(most, len(sentences.table.sequence_bounds) - 1)
+    n = min(most, len(sentences.table.bounds) - 1)
     tokens = iter(sentences.token_lines())
     reasons = explain_labels(tagger, take_sentences(sentences.table, np.arange(n)))
     return [[(next(tokens).rstrip(), why) for why in sentence] for sentence in reasons]
@@ -185,8 +184,7 @@ def read_to_tag(
                 no_such("column", name, table.columns, ", which the model looks at"),
                 file=str(data),
             )
-    assert table.sequence_bounds is not None
-    if len(table.sequence_bounds) == 2 and len(table) > _LONG_SENTENCE:
+    if len(table.bounds) == 2 and len(table) > _LONG_SENTENCE:
         warnings.warn(
             f"{data.name}: no blank line between sentences; all {len(table):,} tokens are taken "
             "as one",
@@ -315,8 +313,7 @@ def _nbest_lines(sentences: ToTag, best) -> Iterator[str]:
     from math import exp
 
     tokens = sentences.token_lines()
-    bounds = sentences.table.sequence_bounds
-    assert bounds is not None
+    bounds = sentences.table.bounds
     for s, found in enumerate(best):
         for rank, (score, labels) in enumerate(found):
             yield f"# {rank} {exp(score):.6f}"

@@ -246,8 +246,7 @@ def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarra
 
 
 def _sentences_as_groups(table: NominalTable) -> NominalTable:
-    bounds = table.sequence_bounds
-    assert bounds is not None
+    bounds = table.bounds
     groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     return replace(table, groups=groups)
 
@@ -265,8 +264,7 @@ def _sentences_of(table: NominalTable, is_test: np.ndarray | None) -> np.ndarray
     """Whether each sentence is in the test part, from its first token."""
     if is_test is None:
         return None
-    assert table.sequence_bounds is not None
-    return is_test[table.sequence_bounds[:-1]]
+    return is_test[table.bounds[:-1]]
 
 
 def _refuse_test(test: Any, kind: str) -> None:

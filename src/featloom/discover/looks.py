@@ -79,13 +79,12 @@ def in_ranges(
     """
     if n < 2:
         raise InputError(f"bins is {n}; two ranges are the fewest that can be told apart")
-    assert data.labels is not None
     name = data.target or "the target"
     for value in data.classes:
         if not _is_number(str(value)):
             raise InputError(f"{name!r} holds {str(value)!r}, and ranges are made of numbers")
-    has = data.labels >= 0
-    numbers = np.array([float(str(value)) for value in data.classes])[data.labels]
+    has = data.label_codes >= 0
+    numbers = np.array([float(str(value)) for value in data.classes])[data.label_codes]
     learned = has if is_test is None else has & ~is_test
     if not learned.any():
         raise InputError(f"{name!r} holds no numbers")

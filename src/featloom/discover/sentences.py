@@ -129,8 +129,7 @@ def seen_alone(table: NominalTable) -> NominalTable:
 
 def drawn(table: NominalTable, most: int, seed: int) -> NominalTable:
     """At most so many of the sentences, drawn at random, in their order."""
-    assert table.sequence_bounds is not None
-    n = len(table.sequence_bounds) - 1
+    n = len(table.bounds) - 1
     if n <= most:
         return table
     some = np.random.default_rng(seed).choice(n, most, replace=False)
@@ -150,8 +149,7 @@ def repeated_sentences(
     table: NominalTable, columns: Sequence[str], learn: np.ndarray, test: np.ndarray
 ) -> list[str]:
     """Warnings of sentences that are there more than once."""
-    bounds = table.sequence_bounds
-    assert bounds is not None
+    bounds = table.bounds
     codes = np.ascontiguousarray(table.codes[:, [table.column_index(name) for name in columns]])
 
     def keys(units: np.ndarray) -> list[bytes]:

@@ -125,17 +125,14 @@ class SentenceQuestion(SentencesQuestion):
 
     def errors(self, units: np.ndarray, answers: np.ndarray) -> dict[str, list[dict[str, Any]]]:
         taken = self.take(units)
-        assert taken.labels is not None
-        right = taken.labels == answers
-        found = {"by_class": tallied(taken.labels, right, self.classes)}
+        right = taken.label_codes == answers
+        found = {"by_class": tallied(taken.label_codes, right, self.classes)}
         groups = self.tallied_groups(taken, right)
         return found | ({"by_group": groups} if groups else {})
 
     def _gold(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         taken = self.take(units)
-        assert taken.labels is not None
-        assert taken.sequence_bounds is not None
-        return taken.labels, taken.sequence_bounds
+        return taken.label_codes, taken.bounds
 
     def _labels_of_one_document(self) -> list[str]:
         groups = self.table.groups
@@ -151,10 +148,8 @@ class SentenceQuestion(SentencesQuestion):
 
 
 def _new_labels(known: NominalTable, asked: NominalTable) -> list[str]:
-    assert known.labels is not None
-    assert asked.labels is not None
-    n_asked = np.bincount(asked.labels, minlength=len(asked.classes))
-    n_asked[np.unique(known.labels)] = 0
+    n_asked = np.bincount(asked.label_codes, minlength=len(asked.classes))
+    n_asked[np.unique(known.label_codes)] = 0
     new = [asked.classes[code] for code in np.flatnonzero(n_asked).tolist()]
     if not new:
         return []
@@ -167,20 +162,18 @@ def _new_labels(known: NominalTable, asked: NominalTable) -> list[str]:
 
 def _telling_columns(known: NominalTable, asked: NominalTable) -> list[str]:
     """Columns by whose value at the token alone nearly every test token is answered right."""
-    assert known.labels is not None
-    assert asked.labels is not None
     n_classes = len(known.classes)
-    commonest = np.bincount(known.labels).argmax()
-    if not len(asked) or np.mean(asked.labels == commonest) > _FAR_BELOW:
+    commonest = np.bincount(known.label_codes).argmax()
+    if not len(asked) or np.mean(asked.label_codes == commonest) > _FAR_BELOW:
         return []
     said = []
     for j, name in enumerate(known.columns):
-        pair = known.codes[:, j].astype(np.int64) * n_classes + known.labels
+        pair = known.codes[:, j].astype(np.int64) * n_classes + known.label_codes
         seen, counts = np.unique(pair, return_counts=True)
         order = np.argsort(counts, kind="stable")
         answer = np.full(len(known.vocabularies[j]) + 1, commonest)
         answer[seen[order] // n_classes] = seen[order] % n_classes  # the commonest comes last
-        right = float(np.mean(answer[asked.codes[:, j]] == asked.labels))
+        right = float(np.mean(answer[asked.codes[:, j]] == asked.label_codes))
         if right >= _TELLING:
             said.append(
                 f"column {name!r} alone tells the label of {percent(right)} of the test tokens: "

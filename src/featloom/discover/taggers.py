@@ -260,8 +260,7 @@ def fit_same_label(
     data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
 ) -> Iterator[FittedSameLabel]:
     """The commonest label of some sentences."""
-    assert data.labels is not None
-    commonest = int(np.bincount(data.labels).argmax())
+    commonest = int(np.bincount(data.label_codes).argmax())
     for _ in settings:
         yield FittedSameLabel(commonest, data.classes)
 

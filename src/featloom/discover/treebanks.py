@@ -159,8 +159,7 @@ class TreeQuestion(SentencesQuestion):
         """By relation, or by tag where there are no relations; punctuation is left out."""
         taken = self.take(units)
         words = np.flatnonzero(~is_punctuation(taken))
-        assert taken.heads is not None
-        right = (taken.heads == answers)[words]
+        right = (taken.tree_heads == answers)[words]
         names, codes = self._kinds(taken)
         found = {"by_class": tallied(codes[words], right, names)}
         groups = self.tallied_groups(taken.take(words), right)
@@ -208,8 +207,7 @@ class FittedNeighbour:
         return self.setting
 
     def answers(self, data: NominalTable) -> np.ndarray:
-        bounds = data.sequence_bounds
-        assert bounds is not None
+        bounds = data.bounds
         lengths = np.diff(bounds)
         place = np.arange(len(data)) - np.repeat(bounds[:-1], lengths) + 1
         head = place + self.side
@@ -320,20 +318,14 @@ class FittedParser:
 
 def _attached(table: NominalTable, heads: np.ndarray) -> np.ndarray:
     """Right heads and tokens of each sentence, without punctuation."""
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
     words = ~is_punctuation(table)
-    right = words & (table.heads == heads)
-    return np.stack(
-        [sums_of_sentences(marks, table.sequence_bounds) for marks in (right, words)], axis=1
-    )
+    right = words & (table.tree_heads == heads)
+    return np.stack([sums_of_sentences(marks, table.bounds) for marks in (right, words)], axis=1)
 
 
 def share_crossing(table: NominalTable) -> float:
     """The share of sentences that have crossing arcs."""
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
-    cuts = np.split(table.heads, table.sequence_bounds[1:-1])
+    cuts = np.split(table.tree_heads, table.bounds[1:-1])
     return float(np.mean([_arcs_cross(heads) for heads in cuts]))
 
 

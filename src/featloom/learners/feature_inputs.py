@@ -87,7 +87,7 @@ class InputReader:
         if self.table is not None:
             X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
-            return self._recoded(X if is_table else self._spelled(X))
+            return _recoded(self.table, X if is_table else _spelled(self.table, X))
         if isinstance(X, FeatureMatrix):
             if X.shape[1] != len(self.names):
                 raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
@@ -97,15 +97,15 @@ class InputReader:
         if self.table is None:
             return FeatureMatrix.from_csr(X, names=self.names)
         table = table_from_frame(X, columns=list(self.table.columns))
-        return self._recoded(self._spelled(table))
+        return _recoded(self.table, _spelled(self.table, table))
 
-    def _spelled(self, table: NominalTable) -> NominalTable:
-        assert self.table is not None
-        return spelled_like(table, self.table.columns, self.table.vocabularies)
 
-    def _recoded(self, table: NominalTable) -> FeatureMatrix:
-        assert self.table is not None
-        return FeatureMatrix.from_table(self.table.recode(table))
+def _spelled(known: NominalTable, table: NominalTable) -> NominalTable:
+    return spelled_like(table, known.columns, known.vocabularies)
+
+
+def _recoded(known: NominalTable, table: NominalTable) -> FeatureMatrix:
+    return FeatureMatrix.from_table(known.recode(table))
 
 
 def _two_dimensional(X):

@@ -191,6 +191,9 @@ class Labelled(Protocol):
     def labels(self) -> np.ndarray | None: ...
 
     @property
+    def label_codes(self) -> np.ndarray: ...
+
+    @property
     def classes(self) -> tuple[str, ...]: ...
 
     @property
@@ -284,14 +287,13 @@ def _check_carried(data: Labelled) -> None:
 
 def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
-    assert data.labels is not None
-    present = np.flatnonzero(np.bincount(data.labels, minlength=len(data.classes)))
+    present = np.flatnonzero(np.bincount(data.label_codes, minlength=len(data.classes)))
     ordered = present[np.argsort(data.class_values[present], kind="stable")]
     new_label = np.zeros(len(data.classes), dtype=np.int64)
     new_label[ordered] = np.arange(len(ordered))
     classes = data.class_values[ordered]
     _check_number(classes)
-    return new_label[data.labels], classes
+    return new_label[data.label_codes], classes
 
 
 def _check_number(classes: np.ndarray) -> None:

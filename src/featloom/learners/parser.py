@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from featloom.data.columns import derive, fit_makers
 from featloom.data.edges import Candidates, EdgeReader, EdgeSentences, edge_table
 from featloom.data.sentences import take_sentences
-from featloom.data.stretches import Stretches, first_words, is_long, sentence_bounds
+from featloom.data.stretches import Stretches, first_words, is_long
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
@@ -363,7 +363,7 @@ class DependencyParser(BaseEstimator):
                 f"every sentence to learn from has more than {self.longest} tokens (longest); "
                 "blank lines part sentences"
             )
-        bounds, first = sentence_bounds(table), int(np.argmax(long))
+        bounds, first = table.bounds, int(np.argmax(long))
         warnings.warn(
             f"{long.sum():,} of {len(long):,} sentences not learned from, for they have more than "
             f"{self.longest} tokens (longest); the first has "
@@ -427,9 +427,7 @@ class DependencyParser(BaseEstimator):
 
 
 def _has_single_roots(table: NominalTable) -> bool:
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
-    roots = np.concatenate(([0], np.cumsum(table.heads == 0)))[table.sequence_bounds]
+    roots = np.concatenate(([0], np.cumsum(table.tree_heads == 0)))[table.bounds]
     return bool((np.diff(roots) <= 1).all())
 
 

@@ -191,9 +191,8 @@ class SequenceTagger(BaseEstimator):
         table = table_of_sentences(sentences, labels)
         if table.labels is None:
             raise InputError("there are no labels to compare with")
-        gold = np.array([*table.classes, None], dtype=object)[table.labels]
         found = [label for sentence in self.predict(table) for label in sentence]
-        return float(np.mean(gold == np.array(found, dtype=object)))
+        return float(np.mean(table.label_names == np.array(found, dtype=object)))
 
     def save(self, path: str | os.PathLike[str], *, threshold: float = 0.0) -> None:
         """Write the tagger to a file, without features whose weights are all this near to 0."""
@@ -404,8 +403,7 @@ def _are_lines(given: Any) -> bool:
 
 
 def _longest(table: NominalTable) -> int:
-    assert table.sequence_bounds is not None
-    return int(np.diff(table.sequence_bounds).max(initial=0))
+    return int(np.diff(table.bounds).max(initial=0))
 
 
 def _check_offsets(templates: Sequence[Template], table: NominalTable) -> None:

@@ -115,8 +115,7 @@ def _values(table: NominalTable) -> list[list[str]]:
         np.array(["", *vocabulary], dtype=object)[table.codes[:, j]].tolist()
         for j, vocabulary in enumerate(table.vocabularies)
     ]
-    assert table.labels is not None
-    return [*named, np.array(table.classes, dtype=object)[table.labels].tolist()]
+    return [*named, table.label_names.tolist()]
 
 
 def _check_complete(table: NominalTable, name: str) -> None:

@@ -193,8 +193,7 @@ def cases(classifier: MemoryClassifier, X, y=None, n: int = 10) -> list[dict[str
 def _gold(table: NominalTable, y) -> np.ndarray:
     if y is not None:
         return np.asarray(y)
-    assert table.labels is not None, "rows without labels have no right answers"
-    return np.array([*table.classes, None], dtype=object)[table.labels]
+    return table.label_names
 
 
 def _wrong_and_right(wrong: np.ndarray, n: int) -> np.ndarray:

@@ -73,9 +73,8 @@ def make_parts(
         taken.append("validation")
     if not taken:
         return Parts(data, valid, test, _words(taken, by_folds, data))  # type: ignore[arg-type]
-    assert data.labels is not None
     tenth_of = make_folds(
-        data.labels, n_folds=TENTHS, groups=data.groups, seed=seed, allow_rare=True
+        data.label_codes, n_folds=TENTHS, groups=data.groups, seed=seed, allow_rare=True
     )
     held_out = {
         name: data.take(np.flatnonzero(tenth_of == tenth)) for tenth, name in enumerate(taken)

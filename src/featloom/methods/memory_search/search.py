@@ -329,7 +329,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if y_valid is None:
             if valid.labels is None:
                 raise InputError("X_valid carries no labels, and y_valid is None")
-            y_valid = np.array([*valid.classes, None], dtype=object)[valid.labels]
+            y_valid = valid.label_names
         if len(y_valid) != len(valid):
             raise InputError(f"y_valid has {len(y_valid)} labels, X_valid has {len(valid)} rows")
         code_of = {name: code for code, name in enumerate(self.classes_.tolist())}

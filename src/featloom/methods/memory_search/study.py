@@ -84,7 +84,7 @@ def study_memory(
     may_be_grid = search.over == "together" and search.keep == "best"
     if may_be_grid and grid.best_score_ > found.best_score_:
         place, kept = 1, grid
-    gold = names_of_classes(parts.test)
+    gold = parts.test.label_names
     rows = [one.row(gold) for one in tried]
     tests = mcnemar_matrix([one.name for one in tried], [one.answers for one in tried], gold)
     result = {
@@ -115,12 +115,6 @@ def study_memory(
         ],
     }
     return result, kept.best_estimator_
-
-
-def names_of_classes(table: NominalTable) -> np.ndarray:
-    """The class of each row by name; None where it has none."""
-    assert table.labels is not None
-    return np.array([*table.classes, None], dtype=object)[table.labels]
 
 
 def _grid(search: MemorySearch) -> MemorySearch:
@@ -196,8 +190,7 @@ def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tr
 
 
 def _check_rare(train: NominalTable, folds: int) -> None:
-    assert train.labels is not None
-    for name, rows in zip(train.classes, np.bincount(train.labels).tolist(), strict=False):
+    for name, rows in zip(train.classes, np.bincount(train.label_codes).tolist(), strict=False):
         if 0 < rows < folds:
             raise InputError(
                 f"class {name!r} has {counted(rows, 'row')} outside the test part, too few "
@@ -209,8 +202,7 @@ def _data_part(parts: Parts) -> dict[str, Any]:
     tables = [table for table in (parts.train, parts.valid, parts.test) if table is not None]
     sizes: dict[str, int] = {}
     for table in tables:
-        assert table.labels is not None
-        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        counts = np.bincount(table.label_codes, minlength=len(table.classes)).tolist()
         for name, count in zip(table.classes, counts, strict=True):
             if count:
                 sizes[name] = sizes.get(name, 0) + count

@@ -146,8 +146,7 @@ def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, s
 
 def _without_absent_labels(table: NominalTable) -> NominalTable:
     """Labels that only held-out sentences have are none that a model can learn."""
-    assert table.labels is not None
-    there, labels = np.unique(table.labels, return_inverse=True)
+    there, labels = np.unique(table.label_codes, return_inverse=True)
     classes = tuple(table.classes[j] for j in there)
     if len(classes) < 2:
         raise ReadError(

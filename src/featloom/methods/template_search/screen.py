@@ -86,8 +86,7 @@ class PartModels:
         first = self.data.take(np.flatnonzero(self.part_of == 0))
         if without is not None:
             first.features[:, without] = -1
-        gold = first.labels
-        assert gold is not None
+        gold = first.gold
         models = self.models.values()
         shares = np.mean([m.probabilities(first, threads=self.threads) for m in models], axis=0)
         of_gold = shares[np.arange(len(gold)), gold]
@@ -108,8 +107,7 @@ class Screen:
         self.table, self.window = table, window
         self.threads = models.threads
         shares, judged = models.posteriors()
-        gold = table.labels
-        assert gold is not None
+        gold = table.label_codes
         shares = _calibrated(shares, gold, ~judged)
         of_judged = shares[judged, gold[judged]]
         self.loss = float(-np.log(np.maximum(of_judged, 1e-12)).mean())

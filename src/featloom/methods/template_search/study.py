@@ -202,8 +202,7 @@ def _warn_of_new_labels(train: NominalTable, test: NominalTable) -> None:
 def _data_part(parts: SentenceParts) -> dict[str, Any]:
     sizes: dict[str, int] = {}
     for table in (parts.train, parts.test):
-        assert table.labels is not None
-        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        counts = np.bincount(table.label_codes, minlength=len(table.classes)).tolist()
         for name, count in zip(table.classes, counts, strict=True):
             if count:
                 sizes[name] = sizes.get(name, 0) + count

@@ -212,13 +212,11 @@ def arc_sentences(
     table: NominalTable, heads: Sequence[Sequence[int]], *, most: int = 6
 ) -> list[dict[str, Any]]:
     """Sentences of 5 to 25 tokens for drawing: half of them parsed as they should be, half not."""
-    bounds = table.sequence_bounds
-    assert bounds is not None
-    assert table.heads is not None
+    bounds = table.bounds
     kinds: dict[bool, list[int]] = {True: [], False: []}
     for s, predicted in enumerate(heads):
         if _SHORTEST <= len(predicted) <= _LONGEST:
-            kinds[table.heads[bounds[s] : bounds[s + 1]].tolist() == list(predicted)].append(s)
+            kinds[table.tree_heads[bounds[s] : bounds[s + 1]].tolist() == list(predicted)].append(s)
     n_right = min(len(kinds[True]), max(most // 2, most - len(kinds[False])))
     chosen = kinds[True][:n_right] + kinds[False][: most - n_right]
     word = "form" if "form" in table.columns else table.columns[0]
@@ -227,7 +225,7 @@ def arc_sentences(
         {
             "words": _values(table, word, bounds[s], bounds[s + 1]),
             "tags": [] if tag is None else _values(table, tag, bounds[s], bounds[s + 1]),
-            "gold": table.heads[bounds[s] : bounds[s + 1]].tolist(),
+            "gold": table.tree_heads[bounds[s] : bounds[s + 1]].tolist(),
             "predicted": list(heads[s]),
         }
         for s in chosen

@@ -49,7 +49,7 @@ class LinearModel:
         self.features = features
         self._model = LinearClassifier(C=strength, n_jobs=jobs, random_state=seed)
         self._model.fit(
-            features.matrix(rows), class_names(rows), None if start is None else start._model
+            features.matrix(rows), rows.label_names, None if start is None else start._model
         )
         self.classes = self._model.classes_
         self.weights, self.biases = self._model.coef_.T, self._model.intercept_
@@ -71,7 +71,7 @@ class LinearModel:
         if len(rows) > _DROP_ROWS:
             drawn = np.random.default_rng(seed).choice(len(rows), _DROP_ROWS, replace=False)
             rows = rows.take(np.sort(drawn))
-        gold, codes = class_names(rows), self.features.codes(rows)
+        gold, codes = rows.label_names, self.features.codes(rows)
         scores = self.scores(codes)
         right = float((self._named(scores) == gold).mean())
         drops = {}
@@ -99,14 +99,8 @@ def cutoff_with_room(rows: NominalTable, templates: Sequence[Template], room: in
     >>> [cutoff_with_room(rows, [Template((("letter", 0),))], room) for room in (1000, 400, 100)]
     [1, 2, 3]
     """
-    n_classes = len(np.unique(class_names(rows)))
+    n_classes = len(np.unique(rows.label_names))
     most = room // (n_classes * _WEIGHT)
     codes = SeenFeatures(rows, templates).codes(rows)
     counts = np.sort(np.bincount(codes[codes >= 0]))[::-1]
     return 1 if len(counts) <= most else int(counts[most]) + 1
-
-
-def class_names(table: NominalTable) -> np.ndarray:
-    """The class of each row by name."""
-    assert table.labels is not None
-    return np.array([*table.classes, None], dtype=object)[table.labels]

@@ -42,7 +42,6 @@ from featloom.methods.tree_templates.findings import (
 )
 from featloom.methods.tree_templates.linear_models import (
     LinearModel,
-    class_names,
     cutoff_with_room,
     rows_with_room,
 )
@@ -148,7 +147,7 @@ def best_strengths(
     """For both models the strength with the most right answers on rows not learned from."""
     right = {name: dict.fromkeys(STRENGTHS, 0.0) for name in (PLAIN, GROWN)}
     for learn, judge, grown in _tuning_parts(parts, templates, seed):
-        gold, rows = class_names(judge), learn.recode(judge)
+        gold, rows = judge.label_names, learn.recode(judge)
         for name, features in ((PLAIN, _singles(learn, parts.cutoff)), (GROWN, _seen(grown))):
             model = None
             for strength in STRENGTHS:
@@ -167,14 +166,13 @@ def _tuning_parts(
         yield learn, _drawn(parts.valid, seed), grown
         return
     train = _drawn(parts.train, seed)
-    assert train.labels is not None
     anew = clone(templates).set_params(cutoff=max(parts.cutoff, templates.cutoff))
     fold_of = make_folds(
-        train.labels, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
+        train.label_codes, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
     )
     for learned, judged in splits(fold_of):
         learn = train.take(learned)
-        if len(np.unique(class_names(learn))) > 1:
+        if len(np.unique(learn.label_names)) > 1:
             yield learn, train.take(judged), clone(anew).fit(learn)
 
 
@@ -199,7 +197,7 @@ def compare_answers(
     test: NominalTable, answers: dict[str, np.ndarray], *, seed: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Accuracies with intervals, and paired tests of all systems against the first."""
-    gold = class_names(test)
+    gold = test.label_names
     units = np.arange(len(test)) if test.groups is None else test.groups
     right = {name: given == gold for name, given in answers.items()}
     always = np.ones(len(test), dtype=bool)
