@@ -12,20 +12,22 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-_EXPONENT = 0.3
 _LEAST = 0.5  # bits that a feature without evidence is given, so that none is lost
 
 
 class EvidenceScaling(TransformerMixin, BaseEstimator):
-    """Multiply each binary feature by (½ + its bits)**0.3.
+    """Multiply each binary feature by (½ + its bits)**exponent.
 
     Examples
     --------
     >>> X = sparse.csr_matrix([[1, 1], [1, 0], [0, 1], [0, 0]] * 5)
-    >>> scaling = EvidenceScaling().fit(X, ["a", "a", "b", "b"] * 5)
+    >>> scaling = EvidenceScaling(exponent=1.0).fit(X, ["a", "a", "b", "b"] * 5)
     >>> scaling.scale_.round(2).tolist()
-    [2.25, 0.81]
+    [14.93, 0.5]
     """
+
+    def __init__(self, exponent: float = 0.3):
+        self.exponent = exponent
 
     def fit(self, X, y) -> EvidenceScaling:
         """Learn the scales from rows X and their classes y."""
@@ -38,7 +40,7 @@ class EvidenceScaling(TransformerMixin, BaseEstimator):
         products = X.T @ targets - rows[:, None] * targets.mean(axis=0)
         variance = np.maximum(targets.var(axis=0), 1e-12)
         bits = products**2 / length / (2 * np.log(2) * variance)
-        self.scale_ = (_LEAST + bits.max(axis=1)) ** _EXPONENT
+        self.scale_ = (_LEAST + bits.max(axis=1)) ** self.exponent
         return self
 
     def transform(self, X) -> sparse.csr_matrix:
