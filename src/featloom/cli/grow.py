@@ -261,7 +261,7 @@ def run_study(
     progress,
 ) -> dict[str, Any]:  # fmt: skip
     """The study that suits the kind of data; what it finishes is kept at once."""
-    from featloom.evaluation.judging import judged_counts
+    from featloom.evaluation.chunks import judged_counts
     from featloom.methods.tree_templates import TreeTemplates
     from featloom.methods.tree_templates.study import study_table
     from featloom.methods.tree_templates.study_dependencies import study_dependencies

@@ -19,8 +19,7 @@ from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
-    from featloom.learners.parser import DependencyParser
-    from featloom.learners.parser_reasons import HeadReasons
+    from featloom.learners.parser import DependencyParser, HeadReasons
 
 STANDARD_OUTPUT = Path("-")
 
@@ -101,7 +100,7 @@ def _explained(
     import numpy as np
 
     from featloom.data.sentences import take_sentences
-    from featloom.learners.parser_reasons import explain_heads
+    from featloom.learners.parser import explain_heads
 
     first = take_sentences(table, np.arange(min(most, len(table.bounds) - 1)))
     bounds = first.bounds
@@ -115,7 +114,7 @@ def _explained(
 def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
     """A token with its head and the runner-up, then a line for each template that spoke.
 
-    >>> from featloom.learners.parser_reasons import HeadReasons
+    >>> from featloom.learners.parser import HeadReasons
     >>> from featloom.learners.reasons import Reasons
     >>> why = HeadReasons(2, 0, Reasons("2", "0", (("side=left", 1.0),)))
     >>> _explanation(["he", "ran"], 1, why)

@@ -117,7 +117,7 @@ def _explained(
     import numpy as np
 
     from featloom.data.sentences import take_sentences
-    from featloom.learners.tagger_reasons import explain_labels
+    from featloom.learners.tagger import explain_labels
 
     n = min(most, len(sentences.table.bounds) - 1)
     tokens = iter(sentences.token_lines())

@@ -21,9 +21,15 @@ from typing import Protocol
 import numpy as np
 
 from featloom.cluster import reduced
-from featloom.counts.evidence import ClassEvidence, Conditions, Parents, ResidualEvidence
+from featloom.counts.evidence import (
+    ClassEvidence,
+    Conditions,
+    FeatureCounts,
+    PairSums,
+    Parents,
+    ResidualEvidence,
+)
 from featloom.counts.memory import CountedMatrix
-from featloom.counts.merge import FeatureCounts, PairSums
 from featloom.counts.ranking import BestConjunctions, Conjunctions
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix

@@ -16,8 +16,7 @@ from featloom.data.table import NominalTable
 from featloom.discover.sentences import SentencesQuestion, repeated_sentences
 from featloom.discover.taggers import tagger_contenders
 from featloom.errors import InputError
-from featloom.evaluation.chunks import token_counts
-from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric
+from featloom.evaluation.chunks import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric, token_counts
 from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.words import counted, first_and_more, percent
 

@@ -23,9 +23,8 @@ from sklearn.base import clone
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
-from featloom.evaluation.comparison import compare
 from featloom.evaluation.folds import make_folds, splits
-from featloom.evaluation.objective import Objective
+from featloom.evaluation.objective import Objective, compare
 from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.findings import (
     counting_notes,

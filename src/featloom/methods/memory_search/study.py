@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.objective import LEVEL
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.findings import (
     cases,

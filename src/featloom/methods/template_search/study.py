@@ -19,10 +19,17 @@ import numpy as np
 from featloom.data.columns import column_maker
 from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
-from featloom.evaluation.chunks import chunk_counts, label_codes, token_counts
-from featloom.evaluation.comparison import LEVEL
-from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, TOKEN_ACCURACY, judged_counts
+from featloom.evaluation.chunks import (
+    CHUNK_F1,
+    OF_COUNTS,
+    TOKEN_ACCURACY,
+    chunk_counts,
+    judged_counts,
+    label_codes,
+    token_counts,
+)
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.features.expansion import sentence_bounds
 from featloom.learners.tagger import SequenceTagger

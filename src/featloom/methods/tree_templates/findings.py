@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.learners.tree import MultiwayTree
 from featloom.learners.tree_paths import GrownTemplate

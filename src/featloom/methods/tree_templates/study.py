@@ -25,9 +25,9 @@ from sklearn.base import clone
 
 from featloom.data.blocks import blocks_part
 from featloom.data.table import NominalTable
-from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import mcnemar
 from featloom.learners.tree import MultiwayTree
 from featloom.methods.tree_templates.features import SeenFeatures
