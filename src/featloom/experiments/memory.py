@@ -35,7 +35,7 @@ from featloom.methods.memory_search.settings import Setting, SettingSpace
 from featloom.runs import Run
 from featloom.search import Budget
 from featloom.search.space import candidate_key
-from featloom.words import listed, no_such, plural
+from featloom.words import listed, no_such, p_words, plural
 
 SIGNIFICANT = 0.05
 SHOWN_CASES = 8
@@ -428,6 +428,6 @@ def _outcome(
 ) -> str:  # fmt: skip
     p = _p(one, other, tests)
     words = same if p >= SIGNIFICANT else better if one["test"] > other["test"] else worse
-    sign = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     name = "" if one["method"] == "EX" else f"{_by(one)}, "
-    return f"{words} ({name}{100 * one['test']:.2f} against {100 * other['test']:.2f} %, {sign})."
+    figures = f"{100 * one['test']:.2f} against {100 * other['test']:.2f} %"
+    return f"{words} ({name}{figures}, {p_words(p)})."
