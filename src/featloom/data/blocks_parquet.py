@@ -35,7 +35,6 @@ from featloom.data.readers.tables import MISSING, Layout
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.kernels.rows import rows_of_codes
-from featloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -285,8 +284,8 @@ class _FirstPass:
         classes = sorted_classes(list(seen.classes))
         if seen.skipped:
             warn_caller(
-                f"{path}: {counted(seen.skipped, 'row')} without a class skipped, the first of "
-                f"them in {seen.first_skipped}"
+                f"{path}: {seen.skipped:,} rows without a class skipped, the first of them in "
+                f"{seen.first_skipped}"
             )
         table = None
         if self.hashed is None:
