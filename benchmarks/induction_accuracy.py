@@ -36,9 +36,8 @@ from featloom.data.corpora import find
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
 from featloom.data.tasks.ready import load
-from featloom.evaluation.comparison import compare
 from featloom.evaluation.folds import make_folds, splits
-from featloom.evaluation.objective import Objective
+from featloom.evaluation.objective import Objective, compare
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.runs import versions, write_beside
 from featloom.search import fingerprint

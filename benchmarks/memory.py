@@ -25,11 +25,11 @@ from measure import Seconds, fastest, line, run_each
 from featloom.counts.values import WEIGHTS
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
-from featloom.data.writers import write_timbl
 from featloom.learners.cases import Memory, Queries
 from featloom.learners.comparison import Comparison
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.neighbours import count_correct
+from featloom.methods.memory_search.export import write_timbl
 
 KS = tuple(range(1, 22, 2))
 _TIMBL_NAMES = {"none": "nw", "gain_ratio": "gr", "overlap": "O", "mvdm": "M"}

@@ -20,8 +20,8 @@ import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.learners.linear import logistic_regression
-from featloom.methods.induction.grid import FoldFeatures
 from featloom.methods.induction.inducer import ConjunctionInducer
+from featloom.methods.induction.search import FoldFeatures
 
 Setting = dict[str, Any]
 # Weights of Vowpal Wabbit: 2 to this; 5 M distinct features and pairs of ned-gum seldom collide.

@@ -27,7 +27,7 @@ from measure import Seconds, fastest, in_fresh_process, line, peak_megabytes, ru
 
 from featloom.cluster import cluster
 from featloom.counts.blocks import count_blocks
-from featloom.counts.merge import FeatureCounts
+from featloom.counts.evidence import FeatureCounts
 from featloom.data.blocks import Blocks, MatrixBlocks
 from featloom.data.blocks_parquet import read_blocks
 from featloom.data.matrix import FeatureMatrix

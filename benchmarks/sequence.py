@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crfsuite_features import feature_names
 from measure import Seconds, fastest, line, peak_megabytes, run_each
 
 from featloom.data.columns import derive, fit_makers
@@ -32,7 +33,6 @@ from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_f1, label_codes
 from featloom.experiments.template_sets import template_text
 from featloom.formats.crfpp import read_templates
-from featloom.formats.crfsuite import feature_names
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.candidates import CandidateTemplates, default_makers, outward

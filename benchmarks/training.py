@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from crfsuite_features import feature_names
 from measure import timed
 
 from featloom.data.sentences import gold_labels, split_labels, take_sentences
@@ -30,7 +31,6 @@ from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_f1, label_codes
 from featloom.experiments.template_sets import template_text
 from featloom.formats.crfpp import read_templates
-from featloom.formats.crfsuite import feature_names
 from featloom.learners.tagger import SequenceTagger
 
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.plan import Plan, Rates, rates
 
 from featloom.cluster import Cluster
-from featloom.counts.merge import FeatureCounts, PairSums
+from featloom.counts.evidence import FeatureCounts, PairSums
 from featloom.data.blocks_parquet import rows_of_block
 
 MEASURED = Rates(

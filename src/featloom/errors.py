@@ -7,9 +7,6 @@ one line and exits with 1; in Python both are ``ValueError``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-
 
 class InputError(ValueError):
     """The data or a parameter cannot be used as given."""
@@ -33,23 +30,3 @@ def _rebuild_read_error(text, file, line, column):
     error = ReadError("", file=file, line=line, column=column)
     error.args = (text,)
     return error
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    """What to add to an error about a name that is none of those there are.
-
-    >>> meant("survived", ["PassengerId", "Survived"]), meant("late", ["area", "plan"])
-    ("; did you mean 'Survived'?", '')
-    """
-    by_letters = {one.casefold(): one for one in map(str, known)}
-    near = get_close_matches(str(name).casefold(), by_letters, n=1, cutoff=0.75)
-    return f"; did you mean {by_letters[near[0]]!r}?" if near else ""
-
-
-def missing(what: str, names: Sequence[str]) -> str:
-    """Names that are not there, all at once.
-
-    >>> missing("column", ["area"]), missing("column", ["area", "plan"])
-    ("no column 'area'", "no columns 'area', 'plan'")
-    """
-    return f"no {what}{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"

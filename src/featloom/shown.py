@@ -8,8 +8,9 @@ not to be seen is spelled out.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from textwrap import fill
 from typing import Any
 
@@ -131,3 +132,27 @@ def table_for(width: int, columns: Sequence[TableColumn], rows: Sequence[Sequenc
     for row in shown:
         table.add_row(*(Text(row[j]) for j in kept))
     return table
+
+
+def html_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 1, more: int = 0
+) -> str:
+    """A table for a notebook, without script: first columns of names, then columns of numbers.
+
+    >>> table = html_table(["feature", "rows"], [["Prev=in & <b>", "12"]])
+    >>> "Prev=in &amp; &lt;b&gt;" in table and "<script" not in table
+    True
+    """
+    head = "".join(f"<th>{escape(visible(title))}</th>" for title in titles)
+    lines = []
+    for row in rows:
+        cells = (
+            f'<td style="text-align:{"left" if j < n_names else "right"}">{escape(visible(text))}'
+            for j, text in enumerate(row)
+        )
+        lines.append(f"<tr>{'</td>'.join(cells)}</td></tr>")
+    below = f"<p>and {more:,} more</p>" if more > 0 else ""
+    return (
+        '<div class="featloom-features" style="overflow-x:auto">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{below}</div>"
+    )

@@ -20,12 +20,13 @@ import pytest
 
 from featloom.cli.main import main
 from featloom.data.readers import read_conllu
+from featloom.data.sentences import take_sentences
 from featloom.features.plan import FeaturePlan
 from featloom.formats.crfpp import read_templates
 from featloom.learners.parser import DependencyParser
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.tree_templates.findings import arc_sentences, verdict
-from featloom.methods.tree_templates.parts import growth_parts, take_trees
+from featloom.methods.tree_templates.parts import growth_parts
 from featloom.report import check_result
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
@@ -309,7 +310,7 @@ def test_sentences_that_are_taken_keep_their_heads(tmp_path):
     (tmp_path / "trees.conllu").write_text(treebank(6))
     table = read_conllu(tmp_path / "trees.conllu")
     bounds = table.sequence_bounds
-    taken = take_trees(table, np.array([4, 1]))
+    taken = take_sentences(table, np.array([4, 1]))
     expected = [*table.heads[bounds[4] : bounds[5]], *table.heads[bounds[1] : bounds[2]]]
     assert taken.heads.tolist() == expected
     parts = growth_parts(table, kind="dependencies")

@@ -20,8 +20,8 @@ from featloom.data.table import NominalTable
 from featloom.discover import discover
 from featloom.discover.leaderboard import Entry, choice, entries_of, judge
 from featloom.discover.tables import TableQuestion
-from featloom.evaluation import holm
 from featloom.evaluation.protocol import TEST, make_protocol
+from featloom.evaluation.significance import holm
 from featloom.evaluation.verdict import LEVEL, corrected_interval
 from featloom.search import Evaluation
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.evaluation import given_folds, make_folds, splits
+from featloom.evaluation.folds import given_folds, make_folds, splits
 
 documents = st.lists(
     st.lists(st.sampled_from(["LOC", "PER"]), min_size=1, max_size=8), min_size=6, max_size=30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, judged_counts, spell_chunks
+from featloom.evaluation.chunks import CHUNK_F1, OF_COUNTS, judged_counts, spell_chunks
 
 
 def test_chunk_labels_are_known_by_their_letters():

@@ -9,17 +9,13 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from featloom.errors import InputError
-from featloom.evaluation import (
+from featloom.evaluation.metrics import (
     accuracy,
     accuracy_of_counts,
-    class_counts,
     correct_counts,
     f1,
     f1_of_counts,
     log_loss,
-    macro_f1,
-    macro_f1_of_counts,
-    per_class,
     positive_counts,
 )
 
@@ -36,17 +32,8 @@ rows = st.lists(
 def test_they_are_those_of_scikit_learn(rows):
     y_true, y_pred, _ = (list(column) for column in zip(*rows, strict=True))
     assert accuracy(y_true, y_pred) == pytest.approx(sk.accuracy_score(y_true, y_pred))
-    expected = sk.f1_score(y_true, y_pred, average="macro", zero_division=0)
-    assert macro_f1(y_true, y_pred) == pytest.approx(expected)
     expected = sk.f1_score(y_true, y_pred, labels=["LOC"], average="macro", zero_division=0)
     assert f1(y_true, y_pred, "LOC") == pytest.approx(expected)
-    reports = per_class(y_true, y_pred)
-    for name, *expected in zip(
-        sorted({*y_true, *y_pred}),
-        *sk.precision_recall_fscore_support(y_true, y_pred, zero_division=0),
-        strict=True,
-    ):
-        assert tuple(reports[name]) == pytest.approx(tuple(expected))
 
 
 @given(rows)
@@ -56,7 +43,6 @@ def test_counts_of_documents_add_up_to_those_of_the_whole(rows):
     for count in (
         lambda **of: positive_counts(y_true, y_pred, "LOC", **of),
         lambda **of: correct_counts(y_true, y_pred, **of),
-        lambda **of: class_counts(y_true, y_pred, classes=CLASSES, **of),
     ):
         by_group = count(groups=groups)
         assert len(by_group) == len(set(groups))
@@ -69,7 +55,6 @@ def test_metrics_of_counts_are_those_of_labels(rows):
     y_true, y_pred, _ = (list(column) for column in zip(*rows, strict=True))
     assert f1_of_counts(positive_counts(y_true, y_pred, "PER"))[0] == f1(y_true, y_pred, "PER")
     assert accuracy_of_counts(correct_counts(y_true, y_pred))[0] == accuracy(y_true, y_pred)
-    assert macro_f1_of_counts(class_counts(y_true, y_pred))[0] == macro_f1(y_true, y_pred)
 
 
 @given(st.integers(1, 30), st.integers(0, 99))
@@ -104,10 +89,6 @@ def test_f1_without_anything_to_find_is_zero():
         (lambda: accuracy([], []), "there are no rows to score"),
         (lambda: accuracy(["a"], [0]), "the true classes and the predictions are not of one type"),
         (lambda: correct_counts(["a"], ["a"], groups=[1, 2]), "2 groups for 1 rows"),
-        (
-            lambda: class_counts(["a"], ["b"], classes=["a"]),
-            "row 0 has the class b, which is not known",
-        ),
         (
             lambda: log_loss(["a"], np.ones((2, 1)), ["a"]),
             "probabilities have shape (2, 1), (1, 1) was expected",

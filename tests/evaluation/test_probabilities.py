@@ -12,15 +12,13 @@ from scipy.stats import binomtest
 from sklearn import metrics as sk
 
 from featloom.errors import InputError
-from featloom.evaluation import (
+from featloom.evaluation.metrics import log_loss
+from featloom.evaluation.probabilities import (
     auc,
-    best_threshold,
-    brier_score,
     calibration_bins,
     confusion,
     expected_calibration_error,
     f1_at,
-    log_loss,
     row_briers,
     row_losses,
 )
@@ -73,14 +71,13 @@ def test_the_brier_score_counts_every_class(case):
     labels, p = case
     each = [sum((p[i, k] - (k == y)) ** 2 for k in range(p.shape[1])) for i, y in enumerate(labels)]
     np.testing.assert_allclose(row_briers(labels, p), each)
-    assert brier_score(labels, p) == pytest.approx(np.mean(each))
-    assert 0 <= brier_score(labels, p) <= 2 + 1e-12
+    assert 0 <= row_briers(labels, p).mean() <= 2 + 1e-12
 
 
 @given(predictions(classes=(2, 2)))
 def test_with_two_classes_it_is_twice_scikit_learns_brier_score(case):
     labels, p = case
-    assert brier_score(labels, p) == pytest.approx(
+    assert row_briers(labels, p).mean() == pytest.approx(
         2 * sk.brier_score_loss(labels == 1, p[:, 1], pos_label=True)
     )
 
@@ -179,33 +176,11 @@ def test_probabilities_that_keep_their_word_have_no_calibration_error():
     assert expected_calibration_error(labels, np.column_stack([1 - score, score])) < 1e-12
 
 
-@given(scored())
-def test_no_threshold_has_a_higher_f1_than_the_best_one(case):
-    is_positive, score = case
-    threshold = best_threshold(is_positive, score)
-    reached = f1_at(is_positive, score, threshold)
-    assert 0 <= threshold <= 1
-    for other in [*score, *(np.nextafter(score, 2)), 0.5]:
-        assert f1_at(is_positive, score, other) <= reached
-    if not is_positive.any():
-        assert threshold == 0.5
-
-
 @given(scored(), st.floats(0, 1))
 def test_f1_at_a_threshold_is_scikit_learns(case, threshold):
     is_positive, score = case
     expected = sk.f1_score(is_positive, score >= threshold, zero_division=0)
     assert f1_at(is_positive, score, threshold) == pytest.approx(expected)
-
-
-def test_of_equally_good_thresholds_the_one_next_to_one_half_is_taken():
-    # All rows positive is as good (2/3) as the upper half of them.
-    is_positive, score = np.array([True, False, True, False]), np.array([0.2, 0.4, 0.9, 0.95])
-    assert f1_at(is_positive, score, 0.1) == f1_at(is_positive, score, 0.0)
-    assert best_threshold(is_positive, score) == 0.1
-    assert best_threshold([True, False], [0.4, 0.4]) == 0.2
-    # F1 is 2/3 both from 0.1 on and from 0.9 on; 0.75 is nearer to one half than 0.05.
-    assert best_threshold([True, False, False, True], [0.1, 0.3, 0.6, 0.9]) == 0.75
 
 
 @given(predictions())
@@ -219,7 +194,7 @@ def test_the_confusion_matrix_is_scikit_learns(case):
     assert counts.dtype == np.int64
 
 
-@pytest.mark.parametrize("figure", [row_losses, row_briers, brier_score, auc, calibration_bins])
+@pytest.mark.parametrize("figure", [row_losses, row_briers, auc, calibration_bins])
 @pytest.mark.parametrize(
     ("labels", "p", "words"),
     [
@@ -243,7 +218,7 @@ def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(InputError, match="no class 2; there are 2"):
         calibration_bins([0], [[0.5, 0.5]], positive=2)
     with pytest.raises(InputError, match=r"shape \(1,\), \(2,\) was expected"):
-        best_threshold([True, False], [0.5])
+        f1_at([True, False], [0.5], 0.5)
     with pytest.raises(InputError, match="no rows"):
         f1_at([], [], 0.5)
     with pytest.raises(InputError, match="1 predictions for 2 rows"):

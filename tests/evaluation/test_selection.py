@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from featloom.errors import InputError
-from featloom.evaluation import one_standard_error
+from featloom.evaluation.selection import one_standard_error
 
 
 @st.composite
@@ -26,7 +26,7 @@ def candidates(draw):
 @settings(deadline=None)
 def test_what_is_chosen_is_within_the_margin_and_nothing_simpler_is(pair, rule):
     scores, sizes = pair
-    chosen = one_standard_error(None, scores, sizes, rule=rule)
+    chosen = one_standard_error(scores, sizes, rule=rule)
     means = scores.mean(axis=1)
     best = min(np.flatnonzero(means == means.max()), key=lambda place: sizes[place])
     margin = scores[best].std(ddof=1)
@@ -46,33 +46,23 @@ def test_the_best_is_the_highest_then_the_simplest_then_the_first(pair):
     scores, sizes = pair
     means = scores.mean(axis=1)
     expected = min(range(len(means)), key=lambda place: (-means[place], sizes[place], place))
-    assert one_standard_error(None, scores, sizes, rule="best") == expected
+    assert one_standard_error(scores, sizes, rule="best") == expected
 
 
 @given(candidates())
 @settings(deadline=None)
 def test_the_looser_reading_never_chooses_something_larger(pair):
     scores, sizes = pair
-    strict = one_standard_error(None, scores, sizes)
-    loose = one_standard_error(None, scores, sizes, rule="standard_deviation")
+    strict = one_standard_error(scores, sizes)
+    loose = one_standard_error(scores, sizes, rule="standard_deviation")
     assert sizes[loose] <= sizes[strict]
-
-
-@given(candidates())
-@settings(deadline=None)
-def test_standard_deviations_serve_as_well_as_fold_scores(pair):
-    scores, sizes = pair
-    means, deviations = scores.mean(axis=1), scores.std(axis=1, ddof=1)
-    for rule in ("standard_error", "standard_deviation", "best"):
-        chosen = one_standard_error(means, deviations, sizes, rule=rule, n_folds=scores.shape[1])
-        assert chosen == one_standard_error(None, scores, sizes, rule=rule)
 
 
 @given(candidates())
 @settings(deadline=None)
 def test_by_pairs_what_is_chosen_is_behind_the_best_by_no_more_than_the_doubt_about_it(pair):
     scores, sizes = pair
-    chosen = one_standard_error(None, scores, sizes, rule="paired")
+    chosen = one_standard_error(scores, sizes, rule="paired")
     means = scores.mean(axis=1)
     best = min(np.flatnonzero(means == means.max()), key=lambda place: sizes[place])
     behind = scores[best] - scores
@@ -89,53 +79,41 @@ def test_by_pairs_hard_folds_are_no_doubt(pair, hardness):
     """What all candidates lose alike in a fold changes nothing in the choice."""
     scores, sizes = pair
     harder = scores - np.array(hardness[: scores.shape[1]]) / 8
-    chosen = one_standard_error(None, scores, sizes, rule="paired")
-    assert one_standard_error(None, harder, sizes, rule="paired") == chosen
+    chosen = one_standard_error(scores, sizes, rule="paired")
+    assert one_standard_error(harder, sizes, rule="paired") == chosen
 
 
 def test_by_pairs_a_small_lead_in_every_fold_counts_and_one_in_the_mean_alone_does_not():
     folds = np.array([0.5, 0.6, 0.7, 0.8, 0.9])
     steady = [folds - 0.01, folds]
-    assert one_standard_error(None, steady, [1, 9], rule="paired") == 1
-    assert one_standard_error(None, steady, [1, 9]) == 0
+    assert one_standard_error(steady, [1, 9], rule="paired") == 1
+    assert one_standard_error(steady, [1, 9]) == 0
     by_one_fold = [folds, folds + np.array([0, 0, 0.05, 0, 0])]
-    assert one_standard_error(None, by_one_fold, [1, 9], rule="paired") == 0
+    assert one_standard_error(by_one_fold, [1, 9], rule="paired") == 0
 
 
 def test_a_candidate_that_failed_is_not_chosen():
-    assert one_standard_error([-np.inf, 0.5], [0, 0.1], [1, 9], n_folds=5) == 1
+    assert one_standard_error([[-np.inf] * 2, [0.4, 0.6]], [1, 9]) == 1
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (
-            lambda: one_standard_error([1, 2], [0, 0], [1, 1]),
-            "standard deviations need n_folds to make a standard error",
+            lambda: one_standard_error([[1, 0], [2, 0]], [1]),
+            "scores of shape (2, 2) and 1 sizes do not match",
         ),
         (
-            lambda: one_standard_error([1, 2], [0, 0], [1], n_folds=5),
-            "2 means, 2 spreads and 1 sizes do not match",
-        ),
-        (
-            lambda: one_standard_error(None, [[1], [2]], [1, 1]),
+            lambda: one_standard_error([[1], [2]], [1, 1]),
             "one fold has no standard error; use at least 2 folds or rule='best'",
         ),
         (
-            lambda: one_standard_error(None, [1, 2], [1, 1]),
-            "give the means, or the scores of every fold",
-        ),
-        (
-            lambda: one_standard_error([1, 2], [0, 0], [1, 1], rule="paired", n_folds=3),
-            "the paired rule needs the scores of every fold",
-        ),
-        (
-            lambda: one_standard_error([1, np.nan], [0, 0], [1, 1], n_folds=5),
+            lambda: one_standard_error([[1, 1], [np.nan, 1]], [1, 1]),
             "a candidate's mean or simplicity is not a number",
         ),
-        (lambda: one_standard_error([], [], []), "there are no candidates to choose from"),
+        (lambda: one_standard_error([], []), "there are no candidates to choose from"),
         (
-            lambda: one_standard_error([1], [0], [1], rule="simple"),
+            lambda: one_standard_error([[1, 2]], [1], rule="simple"),
             "rule 'simple' is not one of standard_error, paired, standard_deviation, best",
         ),
     ],

@@ -10,19 +10,19 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from featloom.errors import InputError
-from featloom.evaluation import (
+from featloom.evaluation.metrics import (
     accuracy_of_counts,
-    bootstrap_interval,
-    class_counts,
     correct_counts,
     f1_of_counts,
+    positive_counts,
+)
+from featloom.evaluation.significance import (
+    bootstrap_interval,
     holm,
-    macro_f1_of_counts,
     mcnemar,
     mcnemar_of_counts,
     paired_bootstrap,
     paired_t,
-    positive_counts,
 )
 
 
@@ -135,16 +135,6 @@ def test_the_seed_decides():
     counts = [positive_counts(y_true, y, True, groups=groups) for y in (first, second)]
     assert paired_bootstrap(*counts, seed=1) == paired_bootstrap(*counts, seed=1)
     assert paired_bootstrap(*counts, seed=1) != paired_bootstrap(*counts, seed=2)
-
-
-def test_macro_f1_can_be_compared():
-    y_true, first, second, groups = documents()
-    counts = [
-        class_counts(y_true, y, classes=[False, True], groups=groups) for y in (first, second)
-    ]
-    found = paired_bootstrap(*counts, macro_f1_of_counts)
-    assert found.low > 0
-    assert found.groups == 300
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.booleans())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from template_twin import expand_line
 
 from featloom.data.sentences import table_of_sentences
 from featloom.data.table import NominalTable
@@ -13,7 +14,7 @@ from featloom.errors import InputError
 from featloom.features import expansion as module
 from featloom.features.expansion import TemplateExpansion, check_columns, sentence_bounds
 from featloom.features.template import Template
-from featloom.formats.crfpp import expand_line, template_line
+from featloom.formats.crfpp import template_line
 
 symbols = st.sampled_from(["a", "b", "ç", "the"])
 sentences = st.lists(st.lists(st.tuples(symbols, symbols), max_size=6), min_size=1, max_size=5)

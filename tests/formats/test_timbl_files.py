@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from featloom.data.readers import read_timbl
 from featloom.data.table import NominalTable
-from featloom.data.writers import write_timbl
 from featloom.errors import InputError, ReadError
 from featloom.formats.timbl import (
     read_probabilities,
@@ -22,6 +21,7 @@ from featloom.formats.timbl import (
     write_instances,
     write_weights,
 )
+from featloom.methods.memory_search.export import write_timbl
 
 SETS = ("dimin", "pp", "gs")
 FLAGS = {"tabs": "Tabbed", "commas": "C4.5", "blanks": "Columns"}

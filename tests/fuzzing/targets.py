@@ -245,11 +245,9 @@ def _formats() -> list[Target]:
 def _models() -> list[Target]:
     from featloom.data.table import NominalTable
     from featloom.learners.memory import MemoryClassifier
-    from featloom.learners.parser import DependencyParser
-    from featloom.learners.parser_reasons import explain_heads
+    from featloom.learners.parser import DependencyParser, explain_heads
     from featloom.learners.plan_model import PlanModel
-    from featloom.learners.tagger import SequenceTagger
-    from featloom.learners.tagger_reasons import explain_labels
+    from featloom.learners.tagger import SequenceTagger, explain_labels
     from featloom.methods.transfer import RelevancePrior
     from featloom.methods.transfer.task_models import TaskModels
 

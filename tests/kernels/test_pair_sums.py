@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featloom.counts.merge import PairSums
+from featloom.counts.evidence import PairSums
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 6), st.integers(0, 6)),

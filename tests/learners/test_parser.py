@@ -18,8 +18,7 @@ from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
 from featloom.errors import InputError, ReadError
 from featloom.learners.edge_model import with_gold
-from featloom.learners.parser import DependencyParser, LongSentence
-from featloom.learners.parser_reasons import explain_heads
+from featloom.learners.parser import DependencyParser, LongSentence, explain_heads
 from featloom.learners.parser_templates import (
     TokenColumns,
     edge_columns,

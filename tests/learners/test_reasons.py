@@ -12,10 +12,8 @@ from featloom.data.edges import edge_table
 from featloom.data.trees import table_of_trees
 from featloom.kernels.edges import spread_sentence
 from featloom.kernels.parsing import score_sentence
-from featloom.learners.parser import DependencyParser
-from featloom.learners.parser_reasons import explain_heads
-from featloom.learners.tagger import SequenceTagger
-from featloom.learners.tagger_reasons import explain_labels
+from featloom.learners.parser import DependencyParser, explain_heads
+from featloom.learners.tagger import SequenceTagger, explain_labels
 
 WORDS = {"DT": ("the", "a"), "JJ": ("old", "red"), "NN": ("cat", "dog"), "VB": ("saw", "bit")}
 

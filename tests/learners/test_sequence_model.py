@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sequence_twins
+from benchmarks.crfsuite_features import feature_names
 from sequence_twins import PlainModel, some_model, some_sentences
 
 from featloom.data.sentences import table_of_sentences
 from featloom.errors import InputError
 from featloom.features.expansion import TemplateExpansion
 from featloom.formats.crfpp import read_templates
-from featloom.formats.crfsuite import feature_names
 from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
 from featloom.learners.tagger import templates_of_lines
 

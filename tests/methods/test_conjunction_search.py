@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
 from featloom.methods.induction import ConjunctionInducer, ConjunctionSearchCV
-from featloom.methods.induction.grid import FoldFeatures, shared_parameters
+from featloom.methods.induction.search import FoldFeatures, shared_parameters
 
 SMALL_GRID = {"keep": [0.3, 1.0], "partners": [0.1, 0.3]}
 

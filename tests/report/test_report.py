@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.features.display import features_html
 from featloom.report import Cell, check_result
 from featloom.report.figures import figures, pareto_front
 from featloom.report.html import report_html, write_report
 from featloom.report.summarize import feature_table, summarize
 from featloom.runs import Run
-from featloom.shown import visible
+from featloom.shown import html_table, visible
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -276,15 +275,14 @@ def test_visible_text_holds_nothing_that_hides_or_turns(text):
 @settings(deadline=None, max_examples=50)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_a_fragment_for_a_notebook_holds_any_name(name):
-    page = Page(features_html([(name, 0.5, 3, (1, 2))], [name, "other"], total=1))
+    page = Page(html_table(["feature", name], [[name, "0.5"]]))
     assert page.open == []
     assert page.scripts == []
     assert visible(name) in "".join(page.text)
 
 
 def test_a_fragment_counts_what_it_does_not_show():
-    found = [(f"x{j}", 1.0 / (j + 1), 3, (1, 2)) for j in range(30)]
-    fragment = features_html(found, ["a", "b"], total=30, most=10)
+    fragment = html_table(["feature", "rows"], [[f"x{j}", "3"] for j in range(10)], more=20)
     assert fragment.count("<tr>") == 11
     assert "and 20 more" in fragment
 

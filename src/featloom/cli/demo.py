@@ -93,11 +93,10 @@ def as_csv(question: NominalTable, target: str) -> str:
     import csv
     import io
 
-    assert question.labels is not None
     assert question.groups is not None
     columns = [[question.value(name, row) for row in range(len(question))]
                for name in question.columns]  # fmt: skip
-    classes = [question.classes[label] for label in question.labels]
+    classes = [question.classes[label] for label in question.label_codes]
     # A capital keeps the word "nan" from being read as a missing cell.
     words = [question.group_names[group].capitalize() for group in question.groups]
     stream = io.StringIO()

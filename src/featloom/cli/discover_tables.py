@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from featloom.report.cells import number, seconds
 from featloom.report.discover import COMPARED, LEAST_COMPILED, why_stopped
 from featloom.report.discover_chosen import class_name, gathered
 from featloom.report.discover_types import Confusion
-from featloom.report.metric import Metric, bare
+from featloom.report.metric import Metric
 from featloom.shown import TableColumn, table_for
+from featloom.words import bare, number, percent, seconds, shortened
 
 MOST_MATRIX = 5
 NOT_ASKED = "not asked"
@@ -79,7 +79,7 @@ def leaderboard_rows(
                 _score(metric, half),
                 _score(metric, one.get("test")),
                 "" if others.get("auc") is None else bare(others["auc"]),
-                "" if accuracy is None else f"{100 * accuracy:.1f} %",
+                "" if accuracy is None else percent(accuracy),
                 one.get("size_words") or "",
                 _took(one.get("fit_s")),
             ]
@@ -117,7 +117,7 @@ def chosen_words(figures: Mapping[str, Any]) -> str:
     if (auc := figures.get("auc")) is not None:
         said.append(f"AUC {bare(auc)}")
     if (accuracy := figures.get("accuracy")) is not None:
-        said.append(f"accuracy {100 * accuracy:.1f} %")
+        said.append(f"accuracy {percent(accuracy)}")
     if (brier := figures.get("brier")) is not None:
         said.append(f"Brier score {bare(brier)}")
     if (error := figures.get("ece")) is not None:
@@ -126,9 +126,9 @@ def chosen_words(figures: Mapping[str, Any]) -> str:
     f1 = figures.get("f1") or {}
     if f1.get("value") is not None:
         at = f" at threshold {bare(f1['threshold'], 2)}" if f1.get("threshold") is not None else ""
-        words.append(f"F1 of {class_name(f1.get('positive'))} {100 * f1['value']:.1f} %{at}")
+        words.append(f"F1 of {class_name(f1.get('positive'))} {percent(f1['value'])}{at}")
         if (plain := f1.get("of_predictions")) is not None:
-            words[-1] += f", {100 * plain:.1f} % as predicted"
+            words[-1] += f", {percent(plain)} as predicted"
     return "; ".join(words)
 
 
@@ -144,7 +144,7 @@ def confusion_rows(
     classes, _, counts = gathered(Confusion(confusion["classes"], confusion["counts"]))
     names = [class_name(one) for one in classes]
     columns = [TableColumn("true ↓ predicted →", is_number=False)]
-    columns += [TableColumn(name if len(name) <= 16 else f"{name[:15]}…") for name in names]
+    columns += [TableColumn(shortened(name, 16)) for name in names]
     return columns, [
         [name, *(number(count) for count in line)] for name, line in zip(names, counts, strict=True)
     ]
@@ -199,6 +199,4 @@ def _score(metric: Metric, value: float | None) -> str:
 
 
 def _took(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.1f} s" if value < 60 else seconds(value)
+    return "" if value is None else seconds(value, 1)

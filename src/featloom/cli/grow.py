@@ -15,6 +15,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import counted, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -260,7 +261,7 @@ def run_study(
     progress,
 ) -> dict[str, Any]:  # fmt: skip
     """The study that suits the kind of data; what it finishes is kept at once."""
-    from featloom.evaluation.judging import judged_counts
+    from featloom.evaluation.chunks import judged_counts
     from featloom.methods.tree_templates import TreeTemplates
     from featloom.methods.tree_templates.study import study_table
     from featloom.methods.tree_templates.study_dependencies import study_dependencies
@@ -351,7 +352,7 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
         table.add_row(
             escape(row["name"]) + (" *" if row["backoff"] else ""),
             f"{row['gain']:,.0f}",
-            f"{100 * row['coverage']:.0f} %",
+            percent(row["coverage"], 0),
             *([str(row["trees"])] if part["n_trees"] > 1 else []),
             "" if row["drop"] is None else f"{row['drop']:+.2f}",
         )
@@ -366,15 +367,6 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
             line(f"{what}: {folder / name}")
     if page is not None:
         line(f"report: {page}")
-
-
-def counted(n: int, what: str) -> str:
-    """So many of something.
-
-    >>> counted(1, "tree"), counted(2_000, "tree")
-    ('1 tree', '2,000 trees')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def legend(part: dict[str, Any], metric: str) -> str:
@@ -396,14 +388,16 @@ def model_line(model: dict[str, Any]) -> str:
     'the tree alone: accuracy 80.00 % (75.00 to 84.00), 12 questions'
     """
     low, high = model["interval"]
-    said = f"{model['name']}: {model['metric']} {100 * model['value']:.2f} % "
+    said = f"{model['name']}: {model['metric']} {percent(model['value'], 2)} "
     said += f"({100 * low:.2f} to {100 * high:.2f})"
     if "uas_punctuation" in model:
-        said += f", with punctuation {100 * model['uas_punctuation']:.2f} %"
+        said += f", with punctuation {percent(model['uas_punctuation'], 2)}"
     if "las" in model:
-        said += f", LAS {100 * model['las']:.2f} %"
+        said += f", LAS {percent(model['las'], 2)}"
     if "templates" in model:
-        said += f"; {model['templates']:,} templates, {model['features']:,} features"
+        said += (
+            f"; {counted(model['templates'], 'template')}, {counted(model['features'], 'feature')}"
+        )
     said += f", {model['setting']}" if "setting" in model else ""
     return said + (f", {model['seconds']:.1f} s" if "seconds" in model else "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import counted, first_few, no_such
 
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 MODEL = "model.featloom"
@@ -130,7 +130,7 @@ def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
     from featloom.data.blocks import Blocks
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
-    from featloom.errors import InputError, ReadError, meant
+    from featloom.errors import InputError, ReadError
     from featloom.methods.induction.study import study_induction
 
     if isinstance(loaded, Blocks):
@@ -139,15 +139,12 @@ def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
     if loaded.labels is None:
         message = "no classes; name the column that holds them by --target"
         if isinstance(loaded, NominalTable):
-            message += f": {listed(loaded.columns)}"
+            message += f": {first_few(loaded.columns)}"
         raise ReadError(message, file=loaded.source)
     matrix = FeatureMatrix.from_table(loaded) if isinstance(loaded, NominalTable) else loaded
     for name in domain:
         if name not in matrix.families:
-            raise InputError(
-                f"no column {name!r} for --domain; there are {listed(matrix.families)}"
-                f"{meant(name, matrix.families)}"
-            )
+            raise InputError(no_such("column", name, matrix.families, " for --domain"))
     say("compiling kernels (first use only) and finding conjunctions")
     return study_induction(matrix, inducer, domain=domain, say=say, **how)
 
@@ -203,7 +200,7 @@ def show(result: dict, page: Path | None, file: Path | None, most: int = 10) -> 
         low, high = model["interval"]
         line(
             f"{model['name']}: {model['metric']} {model['value']:.3f} "
-            f"({low:.3f} to {high:.3f}), {model['features']:,} features"
+            f"({low:.3f} to {high:.3f}), {counted(model['features'], 'feature')}"
         )
     line(result["verdict"])
     for note in result["data"].get("warnings", ()):
@@ -245,15 +242,6 @@ def number(text: str) -> float | int | str:
         except ValueError:
             continue
     return text
-
-
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """The first names of a list that may be long.
-
-    >>> listed(["area", "plan", "channel"], most=2)
-    'area, plan, …'
-    """
-    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])
 
 
 def register(app: typer.Typer) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import first_few, no_such, p_value
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -118,7 +119,7 @@ def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, trials
     from featloom.search import Budget
 
     if strategy not in STRATEGIES:
-        raise InputError(f"no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+        raise InputError(no_such("strategy", strategy, STRATEGIES))
     if compat not in ("timbl", "none"):
         raise InputError(f"compat is {compat!r}; it can be timbl or none")
     if folds is not None and folds < 2:
@@ -213,7 +214,6 @@ def corpus_parts(name: str) -> dict[str, NominalTable | None]:
 
 def as_table(loaded) -> NominalTable:
     """What was read, if its columns can be compared and its classes are known."""
-    from featloom.cli.induce import listed
     from featloom.data.table import NominalTable
     from featloom.errors import ReadError
 
@@ -222,7 +222,7 @@ def as_table(loaded) -> NominalTable:
         raise ReadError(message, file=loaded.source)
     if loaded.labels is None:
         message = (
-            f"no classes; name the column that holds them by --target: {listed(loaded.columns)}"
+            f"no classes; name the column that holds them by --target: {first_few(loaded.columns)}"
         )
         raise ReadError(message, file=loaded.source)
     return loaded
@@ -276,7 +276,7 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
             f"{100 * row['validation']:.2f}",
             f"{100 * row['test']:.2f}",
             f"{row['fits']:,}",
-            "" if p is None else ("< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")),
+            p_value(p),
         )
     console.print(table)
     modes = part["found"]["modes"]

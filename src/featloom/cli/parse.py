@@ -15,11 +15,11 @@ import typer
 
 from featloom.cli import options
 from featloom.shown import visible_lines
+from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
-    from featloom.learners.parser import DependencyParser
-    from featloom.learners.parser_reasons import HeadReasons
+    from featloom.learners.parser import DependencyParser, HeadReasons
 
 STANDARD_OUTPUT = Path("-")
 
@@ -100,12 +100,10 @@ def _explained(
     import numpy as np
 
     from featloom.data.sentences import take_sentences
-    from featloom.learners.parser_reasons import explain_heads
+    from featloom.learners.parser import explain_heads
 
-    assert table.sequence_bounds is not None
-    first = take_sentences(table, np.arange(min(most, len(table.sequence_bounds) - 1)))
-    bounds = first.sequence_bounds
-    assert bounds is not None
+    first = take_sentences(table, np.arange(min(most, len(table.bounds) - 1)))
+    bounds = first.bounds
     found = []
     for s, sentence in enumerate(explain_heads(parser, first)):
         words = [first.value("form", row) or "_" for row in range(bounds[s], bounds[s + 1])]
@@ -116,7 +114,7 @@ def _explained(
 def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
     """A token with its head and the runner-up, then a line for each template that spoke.
 
-    >>> from featloom.learners.parser_reasons import HeadReasons
+    >>> from featloom.learners.parser import HeadReasons
     >>> from featloom.learners.reasons import Reasons
     >>> why = HeadReasons(2, 0, Reasons("2", "0", (("side=left", 1.0),)))
     >>> _explanation(["he", "ran"], 1, why)
@@ -146,7 +144,7 @@ def read_to_parse(
     import os
 
     from featloom.data.readers import format_of, read_conllu
-    from featloom.errors import ReadError, missing
+    from featloom.errors import ReadError
 
     if not os.path.exists(data):
         raise ReadError("no such file", file=str(data))
@@ -160,8 +158,7 @@ def read_to_parse(
     needed = {maker.of for maker in parser._makers} | set(parser._reader.token_columns)
     if lacking := sorted(needed - derived - set(table.columns)):
         raise ReadError(
-            f"{missing('column', lacking)}, which the model looks at; "
-            f"there are {', '.join(table.columns)}",
+            no_such("column", lacking, table.columns, ", which the model looks at"),
             file=str(data),
         )
     return table
@@ -237,15 +234,15 @@ def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None, explain
 
 
 def _say(table: NominalTable, trees, out: Path | None, judged: dict[str, Any] | None, *, err: bool):
-    words = f"{len(trees):,} sentences, {len(table):,} tokens"
+    words = f"{counted(len(trees), 'sentence')}, {counted(len(table), 'token')}"
     words += "" if out is None else f", trees in {out}"
     if judged is not None:
-        words += f"; UAS {100 * judged['uas']:.2f} %"
+        words += f"; UAS {percent(judged['uas'], 2)}"
         if "las" in judged:
-            words += f", LAS {100 * judged['las']:.2f} %"
+            words += f", LAS {percent(judged['las'], 2)}"
         words += (
-            f" without punctuation ({judged['tokens']:,} tokens); "
-            f"UAS {100 * judged['uas_punctuation']:.2f} % with it"
+            f" without punctuation ({counted(judged['tokens'], 'token')}); "
+            f"UAS {percent(judged['uas_punctuation'], 2)} with it"
         )
     typer.echo(words, err=err)
 

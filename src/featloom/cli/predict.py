@@ -14,6 +14,7 @@ import typer
 
 from featloom.cli import options
 from featloom.shown import visible_lines
+from featloom.words import counted, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,11 +219,11 @@ def _json(model: Path, data: Path, answering: Answering) -> bytes:
 
 
 def _say(answering: Answering, out: Path | None, *, err: bool) -> None:
-    words = f"{answering.n_rows:,} rows" + ("" if out is None else f", predictions in {out}")
+    words = counted(answering.n_rows, "row") + ("" if out is None else f", predictions in {out}")
     if (judged := answering.judged) is not None:
         every = judged["rows"] == answering.n_rows
         of = "" if every else f" of the {judged['rows']:,} with a class"
-        words += f"; accuracy {100 * judged['accuracy']:.2f} % ({judged['right']:,} right{of})"
+        words += f"; accuracy {percent(judged['accuracy'], 2)} ({judged['right']:,} right{of})"
     typer.echo(words, err=err)
     if answering.seen.words:
         typer.echo(answering.seen.words, err=err)

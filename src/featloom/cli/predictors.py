@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featloom.words import counted, first_few, percent
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -245,7 +247,7 @@ class TaskPredictor(Predictor):
         told = []
         for name, _ in why.features:
             n = len(prior.vouchers(name, known))
-            told.append(f"  (relevant in {n} other task{'s' * (n != 1)})" if n else "")
+            told.append(f"  (relevant in {counted(n, 'other task')})" if n else "")
         return told
 
     def _warn(self, tasks: list[str]) -> None:
@@ -254,7 +256,7 @@ class TaskPredictor(Predictor):
         new = [task for task in dict.fromkeys(tasks) if task not in self._warned]
         self._warned.update(new)
         if new:
-            named = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+            named = first_few(list(map(repr, new)), 5)
             which = f"task {named} has" if len(new) == 1 else f"{len(new):,} tasks ({named}) have"
             warnings.warn(f"{which} no model, and rows of it no answer", stacklevel=2)
 
@@ -307,5 +309,5 @@ def beside(*rows: Sequence[str]) -> list[str]:
 
 def _answer(row: str, answer: Any, shares: dict[Any, float], because: str) -> str:
     ranked = sorted(shares.items(), key=lambda share: (-share[1], share[0] != answer))
-    said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked[:4])
+    said = ", ".join(f"{name} {percent(share, 0)}" for name, share in ranked[:4])
     return f"{row}  → {answer}{f' ({said})' if said else ''}, because of {because}:"

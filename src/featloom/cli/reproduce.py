@@ -9,6 +9,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import no_such, p_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,7 +96,7 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     from featloom.errors import InputError
 
     if experiment not in EXPERIMENTS:
-        raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
+        raise InputError(no_such("experiment", experiment, EXPERIMENTS))
     for other, defaults in _OWN.items():
         for name, default in defaults.items():
             if name not in _OWN[experiment] and given[name] != default:
@@ -210,8 +211,8 @@ def _memory_table(part: dict) -> Table:
             f"{100 * row['test']:.2f}",
             *([_range(seeds)] if several else []),
             "" if row["published"] is None else f"{row['published']:.2f}",
-            _p(tests["chi2_p"][place][against]),
-            _p(tests["p"][place][against]),
+            p_value(tests["chi2_p"][place][against]),
+            p_value(tests["p"][place][against]),
         )
     return table
 
@@ -273,7 +274,7 @@ def _experiments_table(rows: list[dict]) -> Table:
             f"{100 * cheap['f1']:.2f}",
             f"{100 * crf['f1']:.2f}",
             f"{100 * crf['ahead']['difference']:+.2f}",
-            _p(crf["ahead"]["p"]),
+            p_value(crf["ahead"]["p"]),
             *(f"{row['train_cpu_s']:.2f}" for row in (cheap, crf)),
             *(f"{row['tag_cpu_s']:.3f}" for row in (cheap, crf)),
         )
@@ -356,7 +357,7 @@ def _attachment_table(rows: list[dict], tests: dict[str, dict]) -> Table:
             "" if row["sd"] is None else f"{100 * row['sd']:.2f}",
             f"{100 * row['with_punctuation']:.2f}",
             "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else _p(test["p"]),
+            "" if test is None else p_value(test["p"]),
             f"{row['templates']:,}",
             "" if row["published"] is None else f"{row['published']:.2f}",
         )
@@ -378,7 +379,7 @@ def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
             f"{100 * row['value']:.2f}",
             "–".join(f"{100 * bound:.1f}" for bound in row["interval"]),
             "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else _p(test["p"]),
+            "" if test is None else p_value(test["p"]),
             "" if row["templates"] is None else f"{row['templates']:,}",
             f"{row['features']:,}",
             f"{row['seconds']:.1f}",
@@ -388,10 +389,6 @@ def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
 
 def _range(values: list[float]) -> str:
     return f"{min(values):.2f}–{max(values):.2f}" if values else ""
-
-
-def _p(p: float | None) -> str:
-    return "" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def register(app: typer.Typer) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featloom.cli.induce import listed
+from featloom.words import no_such
 
 if TYPE_CHECKING:
     from featloom.cli.predictors import Predictor
@@ -72,7 +72,7 @@ def _block(
     read: NominalTable | FeatureMatrix, rows: NominalTable | FeatureMatrix, ids: Sequence[str]
 ) -> Block:
     from featloom.data.table import NominalTable
-    from featloom.errors import ReadError, meant
+    from featloom.errors import ReadError
 
     kept: dict[str, list[str]] = {}
     for name in ids:
@@ -86,7 +86,7 @@ def _block(
         else:
             known = [*read.columns, *([read.target] if read.target else [])]
             raise ReadError(
-                f"no column {name!r} for --id; there are {listed(known)}{meant(name, known)}",
+                no_such("column", name, known, " for --id"),
                 file=read.source,
             )
         kept[name] = [values[code] for code in codes.tolist()]
@@ -100,7 +100,7 @@ def aligned(
     import numpy as np
 
     from featloom.data.table import NominalTable, spelled_like
-    from featloom.errors import ReadError, missing
+    from featloom.errors import ReadError
 
     if not predictor.columns:
         return rows
@@ -112,8 +112,7 @@ def aligned(
     ]
     if lacking:
         raise ReadError(
-            f"{missing('column', lacking)}, which the model {predictor.does}; "
-            f"there are {listed(rows.columns)}",
+            no_such("column", lacking, rows.columns, f", which the model {predictor.does}"),
             file=rows.source,
         )
     codes = np.zeros((len(rows), len(predictor.columns)), dtype=np.int32, order="F")

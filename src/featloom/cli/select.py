@@ -10,6 +10,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -180,16 +181,14 @@ def read_sentences(
     ``labelled`` False is for sentences to tag: labels may be missing, or all the same.
     """
     from featloom.data.readers import read_conll
-    from featloom.errors import InputError, meant
+    from featloom.errors import InputError
 
     names = named_columns(columns)
     how: dict[str, Any] = {"on_bad_row": on_bad_row, "require_labels": labelled}
     if is_treebank(path):
         return _trees(path, target, names, how, labelled)
     if names is not None and target is not None and target not in names:
-        raise InputError(
-            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
-        )
+        raise InputError(no_such("column", target, names, " for --target"))
     given = None if names is None else [None if n == LEFT_OUT else n for n in names]
     place: str | int | None = target if target is not None else (-1 if labelled else None)
     return read_conll(path, columns=given, target=place, **how)
@@ -214,7 +213,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     import numpy as np
 
     from featloom.data.readers import read_conllu
-    from featloom.errors import ReadError, meant
+    from featloom.errors import ReadError
 
     if target is None and labelled:
         raise ReadError(
@@ -228,10 +227,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     used = [name for name in names if name not in (target, LEFT_OUT)]
     for name in used:
         if name not in table.columns:
-            there = ", ".join(table.columns)
-            raise ReadError(
-                f"no column {name!r}; there are {there}{meant(name, table.columns)}", file=str(path)
-            )
+            raise ReadError(no_such("column", name, table.columns), file=str(path))
     places = [table.column_index(name) for name in used]
     return replace(
         table,
@@ -321,8 +317,8 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
     for model in result["models"]:
         low, high = model["interval"]
         line(
-            f"{model['name']}: {model['metric']} {100 * model['value']:.2f} % "
-            f"({100 * low:.2f} to {100 * high:.2f}), {model['features']:,} features"
+            f"{model['name']}: {model['metric']} {percent(model['value'], 2)} "
+            f"({100 * low:.2f} to {100 * high:.2f}), {counted(model['features'], 'feature')}"
         )
     line(result["verdict"])
     if folder is not None:

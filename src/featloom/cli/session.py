@@ -13,6 +13,8 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
+from featloom.words import shortened
+
 REQUEST = "request.json"
 # How long a run takes and what else it writes can be asked for anew; the rest makes another run.
 _ANEW = frozenset({"budget", "jobs", "dask", "timbl"})
@@ -106,7 +108,7 @@ def _shown(value: Any) -> str:
     if value is None or value == []:
         return "not given"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return shortened(text, _LONGEST + 1)
 
 
 def _typed() -> str:

@@ -19,6 +19,7 @@ import typer
 
 from featloom.cli import options
 from featloom.shown import visible_lines
+from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,10 +117,9 @@ def _explained(
     import numpy as np
 
     from featloom.data.sentences import take_sentences
-    from featloom.learners.tagger_reasons import explain_labels
+    from featloom.learners.tagger import explain_labels
 
-    assert sentences.table.sequence_bounds is not None
-    n = min(most, len(sentences.table.sequence_bounds) - 1)
+    n = min(most, len(sentences.table.bounds) - 1)
     tokens = iter(sentences.token_lines())
     reasons = explain_labels(tagger, take_sentences(sentences.table, np.arange(n)))
     return [[(next(tokens).rstrip(), why) for why in sentence] for sentence in reasons]
@@ -161,7 +161,7 @@ def read_to_tag(
     import warnings
 
     from featloom.cli.select import is_treebank, named_columns, read_sentences
-    from featloom.errors import InputError, ReadError, meant
+    from featloom.errors import InputError, ReadError
 
     treebank = is_treebank(data)
     names = named_columns(columns)
@@ -174,21 +174,17 @@ def read_to_tag(
         there = names or ("form", "lemma", "upos", "xpos", "feats", "deprel")
         target = learned if learned in there else None
     if names is not None and target is not None and target not in names and not treebank:
-        raise InputError(
-            f"no column {target!r} for --target; there are {', '.join(names)}{meant(target, names)}"
-        )
+        raise InputError(no_such("column", target, names, " for --target"))
     table = read_sentences(
         data, target=target, columns=None if names is None else ",".join(names), labelled=False
     )
     for name in needed_columns(tagger):
         if name not in table.columns:
             raise ReadError(
-                f"no column {name!r}, which the model looks at; "
-                f"there are {', '.join(table.columns)}",
+                no_such("column", name, table.columns, ", which the model looks at"),
                 file=str(data),
             )
-    assert table.sequence_bounds is not None
-    if len(table.sequence_bounds) == 2 and len(table) > _LONG_SENTENCE:
+    if len(table.bounds) == 2 and len(table) > _LONG_SENTENCE:
         warnings.warn(
             f"{data.name}: no blank line between sentences; all {len(table):,} tokens are taken "
             "as one",
@@ -234,7 +230,7 @@ def _layout(
     if width == len(without):
         return without, None
     raise ReadError(
-        f"{width} column{'s' * (width != 1)}; the model's sentences have {len(without)} "
+        f"{counted(width, 'column')}; the model's sentences have {len(without)} "
         f"({', '.join(without)}), or {len(learned)} with the label; name others by --columns",
         file=str(data),
     )
@@ -317,8 +313,7 @@ def _nbest_lines(sentences: ToTag, best) -> Iterator[str]:
     from math import exp
 
     tokens = sentences.token_lines()
-    bounds = sentences.table.sequence_bounds
-    assert bounds is not None
+    bounds = sentences.table.bounds
     for s, found in enumerate(best):
         for rank, (score, labels) in enumerate(found):
             yield f"# {rank} {exp(score):.6f}"
@@ -366,12 +361,12 @@ def _json(model, data, answers, shares, best, tagger, judged, explained) -> byte
 def _say(
     table: NominalTable, answers: list[list[str]], out: Path | None, judged: dict[str, Any] | None
 ) -> None:
-    words = f"{len(answers):,} sentences, {len(table):,} tokens"
+    words = f"{counted(len(answers), 'sentence')}, {counted(len(table), 'token')}"
     words += "" if out is None else f", tagged in {out}"
     if judged is not None:
-        words += f"; {judged['metric']} {100 * judged['value']:.2f} %"
+        words += f"; {judged['metric']} {percent(judged['value'], 2)}"
         if judged["metric"] != "token accuracy":
-            words += f", token accuracy {100 * judged['accuracy']:.2f} %"
+            words += f", token accuracy {percent(judged['accuracy'], 2)}"
     typer.echo(words, err=out is None)
 
 

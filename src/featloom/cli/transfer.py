@@ -14,6 +14,7 @@ import typer
 
 from featloom.cli import options, session
 from featloom.shown import terminal
+from featloom.words import no_such, p_value
 
 if TYPE_CHECKING:
     from featloom.methods.transfer.parts import TaskRows
@@ -108,7 +109,7 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
     """Rows of a table, one of whose columns tells the task."""
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import UNKNOWN
-    from featloom.errors import InputError, ReadError, meant
+    from featloom.errors import InputError, ReadError
     from featloom.methods.transfer.parts import TaskRows
     from featloom.methods.transfer.task_column import split_task_column
 
@@ -116,7 +117,7 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
         raise InputError(f"--task and --target are both {task!r}; they are two columns")
     if task not in table.columns:
         raise ReadError(
-            f"no column {task!r}; there are {', '.join(table.columns)}{meant(task, table.columns)}",
+            no_such("column", task, table.columns),
             file=table.source,
         )
     missing = table.codes[:, table.columns.index(task)] == UNKNOWN
@@ -163,7 +164,7 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
             f"{100 * row['value']:.2f}",
             f"{low:.2f}–{high:.2f}",
             "" if row["t"] is None else f"{row['t']:+.2f}",
-            said_p(row["p"]),
+            p_value(row["p"]),
             f"{row['features']:,.1f}",
         )
     console.print(table)
@@ -179,17 +180,6 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
         line(f"model: {folder / MODEL}")
     if page is not None:
         line(f"report: {page}")
-
-
-def said_p(p: float | None) -> str:
-    """A probability to three places.
-
-    >>> said_p(0.0312), said_p(0.00001), said_p(None)
-    ('.031', '< .001', '')
-    """
-    if p is None:
-        return ""
-    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
 def register(app: typer.Typer) -> None:

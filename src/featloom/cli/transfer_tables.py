@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from featloom.words import p_value
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -54,7 +56,7 @@ def _methods_table(rows: list[dict]) -> Table:
             f"{100 * row['value']:.2f}",
             f"{100 * row['gain']:+.2f}" if tested else "",
             f"{row['t']:.1f}" if tested else "",
-            ("<.001" if row["p"] < 0.001 else f"{row['p']:.3f}") if tested else "",
+            p_value(row["p"]) if tested else "",
             f"{row['features']:,.0f}",
             f"{row['seconds']:.1f}",
             "" if row["published"] is None else f"{row['published']:.2f}",

@@ -25,10 +25,6 @@ from featloom.evaluation.significance import (
 )
 from featloom.formats.packing import packed, unpacked
 
-# What a contender is for: the prediction of one who knows nothing, the model that people would use
-# anyway, a method of this program, or an outside measure that is never chosen.
-ROLES = ("chance", "baseline", "method", "yardstick")
-
 Setting: TypeAlias = dict[str, Any]
 
 
@@ -104,7 +100,7 @@ class Contender:
     Parameters
     ----------
     name : as the leaderboard has it.
-    role : one of :data:`ROLES`.
+    role : "chance", "baseline", "method" or "yardstick".
     idea : what it does, in a line.
     fit_each : (data, settings, seed, threads) → a :class:`Fitted` for each setting, in order; what
         the settings have in common is done once.

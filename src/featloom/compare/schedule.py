@@ -29,6 +29,7 @@ from featloom.compare.contenders import Contender, Setting
 from featloom.evaluation.protocol import MOST_JUDGED, TEST
 from featloom.search.space import Candidate, json_text
 from featloom.search.strategies import Result, RoundByRound
+from featloom.words import about
 
 _GROWTH = 1.1  # power of the units by which time grows, before that is known
 _AT_ONCE, _GROWTH_AT_ONCE = 0.25, 0.75  # seconds, and the same for trials below them
@@ -618,7 +619,7 @@ class FirstAnswers(RoundByRound):
         self.passed_over[one.name] = "there was no time left for it"
         if left >= 1:
             self.passed_over[one.name] = (
-                f"it would take about {duration(takes)}, and {duration(left)} were left"
+                f"it would take about {about(takes)}, and {about(left)} were left"
             )
 
     # ── what it costs ──
@@ -728,12 +729,3 @@ def _cost_of(result: Mapping[str, Any]) -> Cost:
     asked = sum(float(one["predict_s"]) for one in outcomes) / len(outcomes)
     fitted = max(0.0, float(result["cpu_s"]) / len(outcomes) - asked)
     return Cost(int(result["learned"]), fitted, asked / max(int(result["judged"]), 1))
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    >>> duration(4.2), duration(200)
-    ('4 s', '3 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -15,14 +15,21 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
 
 from featloom.cluster import reduced
-from featloom.counts.evidence import ClassEvidence, Conditions, Parents, ResidualEvidence
+from featloom.counts.evidence import (
+    ClassEvidence,
+    Conditions,
+    FeatureCounts,
+    PairSums,
+    Parents,
+    ResidualEvidence,
+)
 from featloom.counts.memory import CountedMatrix
-from featloom.counts.merge import FeatureCounts, PairSums
 from featloom.counts.ranking import BestConjunctions, Conjunctions
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
@@ -113,13 +120,12 @@ def sums_of_features(blocks: Blocks, evidence: BlockEvidence) -> np.ndarray:
 
 def _sum_run(how: tuple[Blocks, BlockEvidence], numbers) -> np.ndarray:
     blocks, evidence = how
-    total: np.ndarray | None = None
-    for number in numbers:
+
+    def sums_of(number: int) -> np.ndarray:
         block = blocks.block(number)
-        sums = evidence.of(block).feature_sums(block.indptr, block.indices, blocks.n_features)
-        total = sums if total is None else np.add(total, sums, out=total)
-    assert total is not None, "there is at least one block"
-    return total
+        return evidence.of(block).feature_sums(block.indptr, block.indices, blocks.n_features)
+
+    return reduce(operator.iadd, map(sums_of, numbers))
 
 
 def marks_of_features(blocks: Blocks) -> np.ndarray:
@@ -323,12 +329,8 @@ class _SliceOfParents:
 
 def _pairs_run(how: tuple[Blocks, BlockEvidence, _SliceOfParents], numbers) -> PairSums:
     blocks, evidence, some = how
-    total: PairSums | None = None
-    for number in numbers:
-        found = some.met_in(blocks.block(number), evidence)
-        total = found if total is None else total + found
-    assert total is not None, "there is at least one block"
-    return total
+    found = (some.met_in(blocks.block(number), evidence) for number in numbers)
+    return reduce(operator.add, found)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 Both kinds of evidence answer the same questions, so that whoever counts need not know which one
 it counts: sums of features, scores and bounds of sums, and the walk over pairs.
+
+Counts add up: what is counted in one part of the data and what is counted in another give, added,
+what would have been counted in both at once: the same whole numbers, whatever the parts.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from featloom.kernels import gradients, pairs
 from featloom.kernels.association import small_table_scores
 from featloom.kernels.compiling import compiled_for
 from featloom.kernels.conjunctions import feature_class_counts
+from featloom.kernels.pair_sums import merge_pairs
 
 _SMALL = 128
 
@@ -163,7 +167,7 @@ class ResidualEvidence:
 
     @classmethod
     def from_probabilities(
-        cls, labels: np.ndarray, probabilities: np.ndarray, penalty: float = 1.0, aggregate: int = 0
+        cls, labels: np.ndarray, probabilities: np.ndarray, aggregate: int = 0
     ) -> ResidualEvidence:
         """Residuals y − p; of two classes the second alone is kept."""
         target = np.zeros_like(probabilities)
@@ -172,7 +176,7 @@ class ResidualEvidence:
         if residuals.shape[1] == 2:
             residuals = residuals[:, 1:]
         fixed = np.rint(residuals * gradients.ONE).astype(np.int32)
-        return cls(np.ascontiguousarray(fixed), penalty, aggregate)
+        return cls(np.ascontiguousarray(fixed), aggregate=aggregate)
 
     def feature_sums(self, indptr, indices, n_features) -> np.ndarray:
         sums, signed = gradients.feature_gradients(indptr, indices, n_features, self.residuals)
@@ -200,3 +204,62 @@ class ResidualEvidence:
             )  # fmt: skip
 
         return walk
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCounts:
+    """Rows of each class, in all (``class_totals``) and with each feature (``counts``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = FeatureCounts(np.array([1, 1]), np.array([[1, 0]]))
+    >>> (one + one).counts.tolist()
+    [[2, 0]]
+    """
+
+    class_totals: np.ndarray
+    counts: np.ndarray
+
+    def __add__(self, other: FeatureCounts) -> FeatureCounts:
+        return FeatureCounts(self.class_totals + other.class_totals, self.counts + other.counts)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.class_totals.sum())
+
+    @property
+    def supports(self) -> np.ndarray:
+        return self.counts.sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums of (parent, partner) pairs, each pair once, in ascending order.
+
+    ``sums`` holds whatever adds up over rows: counts of each class, or support, gradients and
+    curvatures.
+
+    Examples
+    --------
+    >>> one = PairSums.in_order(np.array([2, 0]), np.array([3, 1]), np.array([[4], [1]]))
+    >>> other = PairSums.in_order(np.array([0, 2]), np.array([5, 3]), np.array([[7], [1]]))
+    >>> both = one + other
+    >>> both.parents.tolist(), both.partners.tolist(), both.sums.tolist()
+    ([0, 0, 2], [1, 5, 3], [[1], [7], [5]])
+    """
+
+    parents: np.ndarray
+    partners: np.ndarray
+    sums: np.ndarray
+
+    def __add__(self, other: PairSums) -> PairSums:
+        mine = (self.parents, self.partners, self.sums)
+        return PairSums(*merge_pairs(*mine, other.parents, other.partners, other.sums))
+
+    @classmethod
+    def in_order(cls, parents: np.ndarray, partners: np.ndarray, sums: np.ndarray) -> PairSums:
+        """Pairs that are all different, put in ascending order."""
+        # One number a pair, which sorts several times faster than two.
+        order = np.argsort((parents.astype(np.int64) << 32) | partners)
+        return cls(parents[order], partners[order], sums[order])

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featloom.counts.evidence import ClassEvidence, Conditions, Parents, ResidualEvidence
-from featloom.counts.merge import FeatureCounts
+from featloom.counts.evidence import (
+    ClassEvidence,
+    Conditions,
+    FeatureCounts,
+    Parents,
+    ResidualEvidence,
+)
 from featloom.counts.ranking import BestConjunctions, Conjunctions
 from featloom.kernels import pairs, rows
 from featloom.kernels.compiling import compiled_for

@@ -301,8 +301,7 @@ def _codes_of_block(blocks: Blocks, wanted: tuple[int, np.ndarray]):
     """Codes and labels alone: the vocabularies need not come back from a worker."""
     number, rows = wanted
     table = blocks.rows_of_table(number)
-    assert table.labels is not None
-    return table.codes[rows], table.labels[rows]
+    return table.codes[rows], table.label_codes[rows]
 
 
 def _loaded(source) -> FeatureMatrix:

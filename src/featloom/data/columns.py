@@ -41,6 +41,7 @@ import numpy as np
 from featloom.data.encoding import encode
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError
+from featloom.words import no_such
 
 RARE = "<rare>"
 
@@ -176,7 +177,7 @@ class Flag(ByValue):
 
     def __post_init__(self):
         if self.flag not in FLAGS:
-            raise InputError(f"no flag {self.flag!r}; there are {', '.join(FLAGS)}")
+            raise InputError(no_such("flag", self.flag, FLAGS))
 
     @property
     def name(self) -> str:
@@ -306,13 +307,11 @@ def column_maker(spec: ColumnMaker | Mapping[str, Any]) -> ColumnMaker:
     settings = dict(spec)
     make = settings.pop("make", None)
     if make not in MAKERS:
-        raise InputError(f"no column maker {make!r}; there are {', '.join(MAKERS)}")
+        raise InputError(no_such("column maker", make, MAKERS))
     known = [field.name for field in fields(MAKERS[make])]
     for name in settings:
         if name not in known:
-            raise InputError(
-                f"column maker {make!r} has no setting {name!r}; there are {', '.join(known)}"
-            )
+            raise InputError(f"column maker {make!r} has {no_such('setting', name, known)}")
     if isinstance(settings.get("values"), list):
         settings["values"] = tuple(settings["values"])
     try:

@@ -23,7 +23,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from featloom.errors import InputError, ReadError, meant
+from featloom.errors import InputError, ReadError
+from featloom.words import no_such
 
 _PACKED = ("", ".xz", ".gz")
 
@@ -120,7 +121,7 @@ def corpus(name: str) -> Corpus:
         if entry.name == name:
             return entry
     known = [entry.name for entry in corpora()]
-    raise InputError(f"no corpus {name!r}; there are {', '.join(known)}{meant(name, known)}")
+    raise InputError(no_such("corpus", name, known))
 
 
 def find(name: str) -> Path | None:
@@ -144,8 +145,8 @@ def locate_file(name: str, file: str) -> Path:
     """One file of a corpus, as it is or compressed."""
     found = _find_file(locate(name), file)
     if found is None:
-        files = ", ".join(entry.path for entry in corpus(name).files)
-        raise InputError(f"corpus {name!r} has no file {file!r}; there are {files}")
+        files = [entry.path for entry in corpus(name).files]
+        raise InputError(f"corpus {name!r} has {no_such('file', file, files)}")
     return found
 
 

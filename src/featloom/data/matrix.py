@@ -181,13 +181,19 @@ class FeatureMatrix:
         return class_values(self.classes, self.class_type)
 
     @property
-    def known_labels(self) -> np.ndarray:
-        """Class codes of the rows; data in which a row has none are refused."""
+    def label_codes(self) -> np.ndarray:
+        """The labels, of data that must have them; -1 where a row has none."""
         if self.labels is None:
             raise InputError("the data have no classes")
-        if (self.labels < 0).any():
-            raise InputError(f"row {int(np.argmax(self.labels < 0))} has no class")
-        return self.labels.astype(np.int64)
+        return self.labels
+
+    @property
+    def known_labels(self) -> np.ndarray:
+        """Class codes of the rows; data in which a row has none are refused."""
+        labels = self.label_codes
+        if (labels < 0).any():
+            raise InputError(f"row {int(np.argmax(labels < 0))} has no class")
+        return labels.astype(np.int64)
 
     def row_names(self, row: int) -> list[str]:
         """The names of the features of one row."""

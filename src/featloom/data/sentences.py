@@ -62,8 +62,7 @@ def take_sentences(table: NominalTable, which: np.ndarray) -> NominalTable:
     >>> take_sentences(table, np.array([1])).sequence_bounds.tolist()
     [0, 1]
     """
-    bounds = table_of_sentences(table).sequence_bounds
-    assert bounds is not None
+    bounds = table_of_sentences(table).bounds
     which = np.asarray(which, dtype=np.int64)
     lengths = np.diff(bounds)[which]
     starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -78,10 +77,8 @@ def gold_labels(table: NominalTable) -> list[list[Any]]:
     >>> gold_labels(table_of_sentences([["a", "b"], ["c"]], [["A", "B"], ["A"]]))
     [['A', 'B'], ['A']]
     """
-    bounds = table_of_sentences(table).sequence_bounds
-    assert bounds is not None
-    assert table.labels is not None
-    return split_labels(np.array([*table.classes, None], dtype=object)[table.labels], bounds)
+    bounds = table_of_sentences(table).bounds
+    return split_labels(table.label_names, bounds)
 
 
 def _encoded(sentences: Any, columns: Sequence[str] | None) -> NominalTable:
@@ -125,8 +122,7 @@ def _text(value: Any) -> str | None:
 
 
 def _labelled(table: NominalTable, labels: Any) -> NominalTable:
-    assert table.sequence_bounds is not None
-    lengths = np.diff(table.sequence_bounds)
+    lengths = np.diff(table.bounds)
     if len(labels) != len(lengths):
         raise InputError(f"{len(labels)} lists of labels for {len(lengths)} sentences")
     for number, (given, length) in enumerate(zip(labels, lengths, strict=True)):
@@ -137,6 +133,6 @@ def _labelled(table: NominalTable, labels: Any) -> NominalTable:
     codes, classes = encode([_text(label) for given in labels for label in given])
     missing = np.flatnonzero(codes == 0)
     if len(missing):
-        number = int(np.searchsorted(table.sequence_bounds, missing[0], side="right")) - 1
+        number = int(np.searchsorted(table.bounds, missing[0], side="right")) - 1
         raise InputError(f"a token of sentence {number} has no label")
     return replace(table, labels=codes - np.int32(1), classes=classes, class_type="str")

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
 
 # Marks that may end a sentence, in several scripts.
 ENDS = frozenset(".!?…;:。！？；।۔؟")
@@ -51,7 +50,7 @@ class Stretches:
     @classmethod
     def of(cls, table: NominalTable, longest: int) -> Stretches:
         """Cut sentences of more tokens than ``longest``."""
-        bounds = sentence_bounds(table)
+        bounds = table.bounds
         cut = bounds
         if np.diff(bounds).max(initial=0) > longest:
             ends = _may_end(table)
@@ -63,7 +62,7 @@ class Stretches:
     @property
     def counts(self) -> np.ndarray:
         """How many stretches each sentence is."""
-        return np.diff(np.searchsorted(sentence_bounds(self.table), self.bounds))
+        return np.diff(np.searchsorted(self.table.bounds, self.bounds))
 
     def in_words(self) -> str:
         """What was done to the first sentence that is cut, and how many more there are.
@@ -96,7 +95,7 @@ class Stretches:
     def places(self, heads: Sequence[Sequence[int]], *, one_root: bool) -> Iterator[Place]:
         """Where each stretch lies, given the heads of all."""
         root = 0
-        for tree, first in zip(heads, sentence_bounds(self.table).tolist(), strict=False):
+        for tree, first in zip(heads, self.table.bounds.tolist(), strict=False):
             # Of empty sentences it does not matter which they belong to.
             last = len(self.bounds) - 2
             sentence = min(last, int(np.searchsorted(self.bounds, first, side="right")) - 1)
@@ -120,21 +119,14 @@ class Place(NamedTuple):
 
 def is_long(table: NominalTable, longest: int) -> np.ndarray:
     """Which sentences have more tokens than ``longest``."""
-    return np.diff(sentence_bounds(table)) > longest
+    return np.diff(table.bounds) > longest
 
 
-def sentence_bounds(table: NominalTable) -> np.ndarray:
-    """The bounds of a table's sentences, which must be there."""
-    if table.sequence_bounds is None:
-        raise InputError("the table has no sentences")
-    return table.sequence_bounds
-
-
-def first_words(table: NominalTable, row: int, most: int = 4) -> str:
+def first_words(table: NominalTable, row: int) -> str:
     """The words of a token and those after it, to find a sentence by."""
     if _WORDS not in table.columns:
         return ""
-    rows = range(row, min(row + most, len(table)))
+    rows = range(row, min(row + 4, len(table)))
     return " ".join(f"{table.value(_WORDS, at) or '_':.20}" for at in rows)
 
 

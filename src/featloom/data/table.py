@@ -18,7 +18,8 @@ import numpy as np
 
 from featloom.data.class_types import class_values, type_of_both, value_of
 from featloom.data.encoding import encode, encode_with, spelled_as
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
+from featloom.words import no_such
 
 UNKNOWN = 0
 
@@ -119,6 +120,32 @@ class NominalTable:
         return self.codes.shape[0]
 
     @property
+    def label_codes(self) -> np.ndarray:
+        """The labels, of data that must have them; -1 where a row has none."""
+        if self.labels is None:
+            raise InputError("the data have no classes")
+        return self.labels
+
+    @property
+    def label_names(self) -> np.ndarray:
+        """The class of each row by name; None where a row has none."""
+        return np.array([*self.classes, None], dtype=object)[self.label_codes]
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The bounds of the sentences, of data that must have them."""
+        if self.sequence_bounds is None:
+            raise InputError("the table has no sentences")
+        return self.sequence_bounds
+
+    @property
+    def tree_heads(self) -> np.ndarray:
+        """The heads of the tokens, of data that must have them."""
+        if self.heads is None:
+            raise InputError("the table has no trees")
+        return self.heads
+
+    @property
     def class_values(self) -> np.ndarray:
         """The classes as they are predicted, in the places of their names."""
         return class_values(self.classes, self.class_type)
@@ -152,10 +179,7 @@ class NominalTable:
         try:
             return self.columns.index(name)
         except ValueError:
-            raise InputError(
-                f"no column {name!r}; there are {', '.join(self.columns)}"
-                f"{meant(name, self.columns)}"
-            ) from None
+            raise InputError(no_such("column", name, self.columns)) from None
 
     def value(self, column: str, row: int) -> str | None:
         """The symbol at one place; None where it is unknown."""

@@ -31,8 +31,7 @@ def table_of_trees(sentences: Any) -> NominalTable:
     if isinstance(sentences, NominalTable):
         table = table_of_sentences(sentences)
         if table.heads is not None:
-            assert table.sequence_bounds is not None
-            _check_trees(split_labels(table.heads, table.sequence_bounds))
+            _check_trees(split_labels(table.heads, table.bounds))
         return table
     try:
         sentences = [[_token(token) for token in sentence] for sentence in sentences]

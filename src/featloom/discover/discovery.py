@@ -24,12 +24,13 @@ from featloom.compare.trials import Trials
 from featloom.compare.warming import compile_kernels, kernels_of, n_units, needs_kernels
 from featloom.discover.leaderboard import Entry, Found, choice, entries_of, judge
 from featloom.discover.progress import Progress
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
 from featloom.search.workers import number_of_workers
 from featloom.shown import visible
+from featloom.words import no_such
 
 FOLDS = 5
 AUTO, UNLESS_SAID = "auto", "10m"  # what a budget is by default, and what that is
@@ -471,9 +472,7 @@ def _contenders(
         if name in left_out and name not in drop:
             raise InputError(f"{name!r} is not applicable: {left_out[name]}")
         if name not in known and name not in left_out:
-            raise InputError(
-                f"no contender {name!r}; there are {', '.join(known)}{meant(name, known)}"
-            )
+            raise InputError(no_such("contender", name, known))
     return [
         one
         for one in contenders

@@ -26,6 +26,7 @@ from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.methods.transfer.parts import TaskRows
 from featloom.search import Budget, fingerprint
+from featloom.words import first_few
 
 KINDS = ("table", "sequence", "trees", "tasks")
 # Sentences and trees take long to learn from, and are many.
@@ -237,7 +238,7 @@ def _check_classes(data: NominalTable | FeatureMatrix) -> None:
         return
     message = "no classes; name the column that holds them by --target"
     if isinstance(data, NominalTable):
-        message += f": {', '.join(data.columns[:20])}"
+        message += f": {first_few(data.columns)}"
     raise InputError(message)
 
 
@@ -250,8 +251,7 @@ def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarra
 
 
 def _sentences_as_groups(table: NominalTable) -> NominalTable:
-    bounds = table.sequence_bounds
-    assert bounds is not None
+    bounds = table.bounds
     groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
     return replace(table, groups=groups)
 
@@ -282,8 +282,7 @@ def _sentences_of(table: NominalTable, is_test: np.ndarray | None) -> np.ndarray
     """Whether each sentence is in the test part, from its first token."""
     if is_test is None:
         return None
-    assert table.sequence_bounds is not None
-    return is_test[table.sequence_bounds[:-1]]
+    return is_test[table.bounds[:-1]]
 
 
 def _refuse_test(test: Any, kind: str) -> None:

@@ -26,21 +26,12 @@ _LEAST_ROWS = 3  # of a feature that is joined, and of a conjunction
 Pair = tuple[int, ...]
 
 
-def fit_joined(
-    model: MultiTask,
-    rows: TaskRows,
-    *,
-    looked_at: int = LOOKED_AT,
-    kept: int = KEPT,
-    seed: int = 0,
-) -> TaskModels:
+def fit_joined(model: MultiTask, rows: TaskRows) -> TaskModels:
     """Models of tasks with conjunctions, after a :class:`MultiTask` with a prior, same rows.
 
     Parameters
     ----------
     model : fitted; its prior, scales and setting are used.
-    looked_at : how many features, the likeliest, conjunctions are made of.
-    kept : conjunctions of each task.
     """
     if model.prior_ is None:
         raise InputError("the tasks were learned without a prior; there is none to join under")
@@ -51,7 +42,7 @@ def fit_joined(
     found = {}
     for task, one in model.models_.items():
         mine = np.flatnonzero(rows.tasks == task)
-        pairs = _pairs(model, one, str(task), rows.matrix, X[mine], labels[mine], looked_at, kept)
+        pairs = _pairs(model, one, str(task), rows.matrix, X[mine], labels[mine])
         for pair in pairs:
             number_of.setdefault(pair, n + len(number_of))
         found[str(task)] = (one, mine, pairs)
@@ -76,15 +67,13 @@ def _pairs(
     matrix: FeatureMatrix,
     X: sparse.csr_matrix,
     labels: np.ndarray,
-    looked_at: int,
-    kept: int,
 ) -> list[Pair]:
     """Conjunctions of a task, as pairs of feature numbers."""
     if one.estimator is None or one.scale is None:
         return []
     n_rows = np.bincount(X.indices, minlength=X.shape[1])[one.columns]
     common = np.flatnonzero((n_rows >= _LEAST_ROWS) & (n_rows < X.shape[0]))
-    likely = common[np.argsort(-one.scale[common], kind="stable")][:looked_at]
+    likely = common[np.argsort(-one.scale[common], kind="stable")][:LOOKED_AT]
     columns = np.sort(one.columns[likely])
     if len(columns) < 2:
         return []
@@ -92,7 +81,7 @@ def _pairs(
     families = [matrix.families[family] for family in matrix.family_of[columns].tolist()]
     some = FeatureMatrix.from_csr(X[:, columns], names=names, feature_groups=families)
     inducer = ConjunctionInducer(
-        score="residual", keep=1.0, final_keep=kept, min_support=_LEAST_ROWS
+        score="residual", keep=1.0, final_keep=KEPT, min_support=_LEAST_ROWS
     ).fit(some, labels)
     induced = [tuple(map(int, feature.feature.parts)) for feature in inducer.features_]
     return [(min(pair), max(pair)) for pair in induced if len(pair) == 2]

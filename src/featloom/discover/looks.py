@@ -15,6 +15,7 @@ import numpy as np
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import counted, percent
 
 _TELLING = 0.99  # share of right answers by one column alone that looks like a leak
 _UNIQUE = 0.95  # share of values met once by which a column names rows
@@ -78,13 +79,12 @@ def in_ranges(
     """
     if n < 2:
         raise InputError(f"bins is {n}; two ranges are the fewest that can be told apart")
-    assert data.labels is not None
     name = data.target or "the target"
     for value in data.classes:
         if not _is_number(str(value)):
             raise InputError(f"{name!r} holds {str(value)!r}, and ranges are made of numbers")
-    has = data.labels >= 0
-    numbers = np.array([float(str(value)) for value in data.classes])[data.labels]
+    has = data.label_codes >= 0
+    numbers = np.array([float(str(value)) for value in data.classes])[data.label_codes]
     learned = has if is_test is None else has & ~is_test
     if not learned.any():
         raise InputError(f"{name!r} holds no numbers")
@@ -184,8 +184,8 @@ def table_warnings(
     rare = np.bincount(labels)
     n_rare = int(((rare > 0) & (rare < 5)).sum())
     if n_rare:
-        plural = "es have" if n_rare > 1 else " has"
-        found.append(f"{n_rare:,} class{plural} fewer than 5 rows and can hardly be learned")
+        rare_ones = counted(n_rare, "class has", "classes have")
+        found.append(f"{rare_ones} fewer than 5 rows and can hardly be learned")
     return found + _few_to_draw(data, test)
 
 
@@ -218,7 +218,7 @@ def _leaks(
         right = float((answer[table.codes[test, j]] == labels[test]).mean())
         if right >= _TELLING:
             said.append(
-                f"column {name!r} alone tells the class of {100 * right:.1f} % of the test rows: "
+                f"column {name!r} alone tells the class of {percent(right)} of the test rows: "
                 "is it known before the answer is?"
             )
     return said[:_MOST_TOLD]
@@ -233,7 +233,7 @@ def _duplicates(
     if share < 0.01:
         return []
     return [
-        f"{100 * share:.0f} % of the test rows are also in the part learned from, value for value; "
+        f"{percent(share, 0)} of the test rows are also in the part learned from, value for value; "
         "methods that remember rows look better by it than they may be on new ones"
     ]
 

@@ -17,10 +17,10 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from featloom.report.cells import seconds
-from featloom.report.metric import Metric, bare
+from featloom.report.metric import Metric
 from featloom.search import Budget, Evaluation
 from featloom.shown import TableColumn, table_for, terminal, visible
+from featloom.words import bare, percent, seconds
 
 REDRAWN = 4  # times a second, in a terminal
 NOTEBOOK_S = 1.0  # between two tables in a notebook
@@ -185,9 +185,9 @@ class Progress:
             spent = max(0.0, monotonic() - self.begun - self._uncounted)
             doing = self.doing
         if self.seconds is None:
-            return f"{doing} · {_span(spent)}"
+            return f"{doing} · {seconds(spent, 0)}"
         left = max(0.0, self.seconds - spent)
-        return f"{doing} · {_span(spent)} used, {_span(left)} left"
+        return f"{doing} · {seconds(spent, 0)} used, {seconds(left, 0)} left"
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Heads and rows of the table; columns that nothing is known for are left out."""
@@ -196,7 +196,7 @@ class Progress:
                 row.name,
                 self._score(row.value),
                 "" if row.auc is None else bare(row.auc),
-                "" if row.accuracy is None else f"{100 * row.accuracy:.1f} %",
+                "" if row.accuracy is None else percent(row.accuracy),
                 f"{row.folds}" + (f"/{self.n_folds}" if self.n_folds else ""),
                 f"{row.settings}",
                 row.size_words,
@@ -281,8 +281,3 @@ def _mean_of(outcomes: list[Mapping[str, Any]], name: str) -> float | None:
     found = [(one.get("details") or {}).get(name) for one in outcomes]
     known = [float(value) for value in found if value is not None]
     return sum(known) / len(known) if len(known) == len(found) else None
-
-
-def _span(span: float) -> str:
-    """Whole seconds, or minutes and seconds: what is redrawn every second."""
-    return f"{span:.0f} s" if span < 59.5 else seconds(round(span))

@@ -18,6 +18,7 @@ from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import percent
 
 MOST_GROUPS = 30  # documents that errors are told of
 _LEAST_TOKENS = 4  # shorter sentences recur by nature
@@ -128,8 +129,7 @@ def seen_alone(table: NominalTable) -> NominalTable:
 
 def drawn(table: NominalTable, most: int, seed: int) -> NominalTable:
     """At most so many of the sentences, drawn at random, in their order."""
-    assert table.sequence_bounds is not None
-    n = len(table.sequence_bounds) - 1
+    n = len(table.bounds) - 1
     if n <= most:
         return table
     some = np.random.default_rng(seed).choice(n, most, replace=False)
@@ -149,8 +149,7 @@ def repeated_sentences(
     table: NominalTable, columns: Sequence[str], learn: np.ndarray, test: np.ndarray
 ) -> list[str]:
     """Warnings of sentences that are there more than once."""
-    bounds = table.sequence_bounds
-    assert bounds is not None
+    bounds = table.bounds
     codes = np.ascontiguousarray(table.codes[:, [table.column_index(name) for name in columns]])
 
     def keys(units: np.ndarray) -> list[bytes]:
@@ -165,7 +164,7 @@ def repeated_sentences(
     found = []
     if len(test) and across >= _MANY_TWICE * len(test):
         found.append(
-            f"{across:,} of {len(test):,} test sentences ({100 * across / len(test):.0f} %) are "
+            f"{across:,} of {len(test):,} test sentences ({percent(across / len(test), 0)}) are "
             "also among those learned from, word for word; whoever remembers sentences looks "
             "better by it than on new ones"
         )

@@ -16,9 +16,9 @@ from featloom.data.table import NominalTable
 from featloom.discover.sentences import SentencesQuestion, repeated_sentences
 from featloom.discover.taggers import tagger_contenders
 from featloom.errors import InputError
-from featloom.evaluation.chunks import token_counts
-from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric
+from featloom.evaluation.chunks import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric, token_counts
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.words import counted, first_and_more, percent
 
 _TELLING = 0.995  # share of tokens that one column alone gets right, which looks like a leak
 _FAR_BELOW = 0.95  # of chance
@@ -59,8 +59,8 @@ class SentenceQuestion(SentencesQuestion):
         self.metric = suitable_metric(self.classes)
         n_columns = len(table.columns)
         self.words = (
-            f"sentences: {len(self):,} of {len(table):,} tokens with {n_columns} "
-            f"column{'s' * (n_columns != 1)} of symbols and {len(present)} labels"
+            f"sentences: {len(self):,} of {len(table):,} tokens with "
+            f"{counted(n_columns, 'column')} of symbols and {len(present)} labels"
             + ", which spell chunks"
             * (self.metric == CHUNK_F1)
         )
@@ -124,17 +124,14 @@ class SentenceQuestion(SentencesQuestion):
 
     def errors(self, units: np.ndarray, answers: np.ndarray) -> dict[str, list[dict[str, Any]]]:
         taken = self.take(units)
-        assert taken.labels is not None
-        right = taken.labels == answers
-        found = {"by_class": tallied(taken.labels, right, self.classes)}
+        right = taken.label_codes == answers
+        found = {"by_class": tallied(taken.label_codes, right, self.classes)}
         groups = self.tallied_groups(taken, right)
         return found | ({"by_group": groups} if groups else {})
 
     def _gold(self, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         taken = self.take(units)
-        assert taken.labels is not None
-        assert taken.sequence_bounds is not None
-        return taken.labels, taken.sequence_bounds
+        return taken.label_codes, taken.bounds
 
     def _labels_of_one_document(self) -> list[str]:
         groups = self.table.groups
@@ -150,44 +147,39 @@ class SentenceQuestion(SentencesQuestion):
 
 
 def _new_labels(known: NominalTable, asked: NominalTable) -> list[str]:
-    assert known.labels is not None
-    assert asked.labels is not None
-    n_asked = np.bincount(asked.labels, minlength=len(asked.classes))
-    n_asked[np.unique(known.labels)] = 0
+    n_asked = np.bincount(asked.label_codes, minlength=len(asked.classes))
+    n_asked[np.unique(known.label_codes)] = 0
     new = [asked.classes[code] for code in np.flatnonzero(n_asked).tolist()]
     if not new:
         return []
     tokens = int(n_asked.sum())
     return [
-        f"{tokens:,} test token{'s have' if tokens > 1 else ' has'} a label that is not among "
+        f"{counted(tokens, 'test token has', 'test tokens have')} a label that is not among "
         f"those learned from ({_names(new)}); all answers to it are wrong"
     ]
 
 
 def _telling_columns(known: NominalTable, asked: NominalTable) -> list[str]:
     """Columns by whose value at the token alone nearly every test token is answered right."""
-    assert known.labels is not None
-    assert asked.labels is not None
     n_classes = len(known.classes)
-    commonest = np.bincount(known.labels).argmax()
-    if not len(asked) or np.mean(asked.labels == commonest) > _FAR_BELOW:
+    commonest = np.bincount(known.label_codes).argmax()
+    if not len(asked) or np.mean(asked.label_codes == commonest) > _FAR_BELOW:
         return []
     said = []
     for j, name in enumerate(known.columns):
-        pair = known.codes[:, j].astype(np.int64) * n_classes + known.labels
+        pair = known.codes[:, j].astype(np.int64) * n_classes + known.label_codes
         seen, counts = np.unique(pair, return_counts=True)
         order = np.argsort(counts, kind="stable")
         answer = np.full(len(known.vocabularies[j]) + 1, commonest)
         answer[seen[order] // n_classes] = seen[order] % n_classes  # the commonest comes last
-        right = float(np.mean(answer[asked.codes[:, j]] == asked.labels))
+        right = float(np.mean(answer[asked.codes[:, j]] == asked.label_codes))
         if right >= _TELLING:
             said.append(
-                f"column {name!r} alone tells the label of {100 * right:.1f} % of the test tokens: "
+                f"column {name!r} alone tells the label of {percent(right)} of the test tokens: "
                 "is it known before the label is?"
             )
     return said[:_MOST_NAMED]
 
 
 def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+    return first_and_more(list(map(repr, names)), _MOST_NAMED)

@@ -21,7 +21,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 from featloom.evaluation.probabilities import (
     auc,
@@ -48,6 +48,7 @@ from featloom.evaluation.verdict import (
 )
 from featloom.formats.packing import packed, unpacked
 from featloom.learners.linear import LinearClassifier
+from featloom.words import counted, no_such
 
 Rows = NominalTable | FeatureMatrix
 
@@ -92,7 +93,7 @@ class TableQuestion(Question):
             self.metric = f"F1 of {self.classes[self.positive]}"
         self.lower_is_better = self.judge_by in ("log-loss", "Brier score")
         n_columns = len(data.columns) if isinstance(data, NominalTable) else len(data.families)
-        columns = f"{n_columns} column{'s' * (n_columns != 1)} of symbols"
+        columns = f"{counted(n_columns, 'column')} of symbols"
         if isinstance(data, FeatureMatrix):
             columns = f"{data.shape[1]:,} binary features of {n_columns} families"
         self.words = f"a table: {len(data):,} rows, {columns}, {len(self.present)} classes"
@@ -100,10 +101,7 @@ class TableQuestion(Question):
     def _positive(self, asked: str | None) -> int | None:
         if asked is not None:
             if asked not in self.classes:
-                raise InputError(
-                    f"no class {asked!r}; there are {', '.join(self.classes)}"
-                    f"{meant(asked, self.classes)}"
-                )
+                raise InputError(no_such("class", asked, self.classes))
             return self.classes.index(asked)
         if len(self.present) != 2:
             return None

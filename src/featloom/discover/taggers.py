@@ -36,6 +36,7 @@ from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.findings import template_rows
 from featloom.runs import write_beside
 from featloom.search.space import json_text
+from featloom.words import counted
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
 # A tagger's own penalty comes first.
@@ -178,7 +179,7 @@ class FittedTagger:
     @property
     def size_words(self) -> str:
         n = len([template for template in self.model.templates_ if template.places])
-        return f"{self.size:,} features of {n} template{'s' * (n != 1)}"
+        return f"{self.size:,} features of {counted(n, 'template')}"
 
     @property
     def setting(self) -> str:
@@ -259,8 +260,7 @@ def fit_same_label(
     data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
 ) -> Iterator[FittedSameLabel]:
     """The commonest label of some sentences."""
-    assert data.labels is not None
-    commonest = int(np.bincount(data.labels).argmax())
+    commonest = int(np.bincount(data.label_codes).argmax())
     for _ in settings:
         yield FittedSameLabel(commonest, data.classes)
 

@@ -269,7 +269,7 @@ def _fit_tasks(
 
 def _fit_joined(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
     model = _helped(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
-    models = _typed(fit_joined(model, data, seed=seed), data)
+    models = _typed(fit_joined(model, data), data)
     # What learned knows nothing of conjunctions, so the models themselves are what a user gets.
     return FittedTasks(models, models, classes, "features", _words(model), data)
 

@@ -36,6 +36,7 @@ from featloom.learners.parser import LONGEST, DependencyParser
 from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.runs import write_beside
+from featloom.words import counted
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
 UAS = "UAS without punctuation"
@@ -143,7 +144,7 @@ class TreeQuestion(SentencesQuestion):
         found = repeated_sentences(self.table, [form], learn, test)
         if n_long := int(is_long(self.table, LONGEST).sum()):
             found.append(
-                f"{n_long:,} sentence{'s' * (n_long > 1)} of more than {LONGEST} tokens: not "
+                f"{counted(n_long, 'sentence')} of more than {LONGEST} tokens: not "
                 "learned from, and parsed in stretches"
             )
         given = [name for name in ("lemma", "upos", "xpos", "feats") if self._has(name)]
@@ -158,8 +159,7 @@ class TreeQuestion(SentencesQuestion):
         """By relation, or by tag where there are no relations; punctuation is left out."""
         taken = self.take(units)
         words = np.flatnonzero(~is_punctuation(taken))
-        assert taken.heads is not None
-        right = (taken.heads == answers)[words]
+        right = (taken.tree_heads == answers)[words]
         names, codes = self._kinds(taken)
         found = {"by_class": tallied(codes[words], right, names)}
         groups = self.tallied_groups(taken.take(words), right)
@@ -207,8 +207,7 @@ class FittedNeighbour:
         return self.setting
 
     def answers(self, data: NominalTable) -> np.ndarray:
-        bounds = data.sequence_bounds
-        assert bounds is not None
+        bounds = data.bounds
         lengths = np.diff(bounds)
         place = np.arange(len(data)) - np.repeat(bounds[:-1], lengths) + 1
         head = place + self.side
@@ -319,20 +318,14 @@ class FittedParser:
 
 def _attached(table: NominalTable, heads: np.ndarray) -> np.ndarray:
     """Right heads and tokens of each sentence, without punctuation."""
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
     words = ~is_punctuation(table)
-    right = words & (table.heads == heads)
-    return np.stack(
-        [sums_of_sentences(marks, table.sequence_bounds) for marks in (right, words)], axis=1
-    )
+    right = words & (table.tree_heads == heads)
+    return np.stack([sums_of_sentences(marks, table.bounds) for marks in (right, words)], axis=1)
 
 
 def share_crossing(table: NominalTable) -> float:
     """The share of sentences that have crossing arcs."""
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
-    cuts = np.split(table.heads, table.sequence_bounds[1:-1])
+    cuts = np.split(table.tree_heads, table.bounds[1:-1])
     return float(np.mean([_arcs_cross(heads) for heads in cuts]))
 
 

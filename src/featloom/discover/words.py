@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from featloom.compare.contenders import Question
 from featloom.evaluation.verdict import corrected_interval
-from featloom.report.metric import bare
+from featloom.words import bare, p_words, percent
 
 if TYPE_CHECKING:
     from featloom.discover.leaderboard import Entry
@@ -86,7 +86,7 @@ class _Words:
         """A score as people read it: .281, or 86.9 %."""
         if self.question.lower_is_better:
             return bare(-score)
-        return f"{100 * score:.1f} %"
+        return percent(score)
 
     def apart(self, difference: float) -> str:
         """A difference of scores with its sign, better is positive: +.012, or +1.5."""
@@ -112,9 +112,9 @@ class _Words:
         beside = [f"{blind[0].name} alone: {self.value(blind[0].test)}"] if blind else []
         details = chosen.outcome["details"] or {}
         if details.get("auc") is not None and self.question.metric != "AUC":
-            beside.append(f"AUC {details['auc']:.3f}".replace("0.", ".", 1))
+            beside.append(f"AUC {bare(details['auc'])}")
         if "accuracy" in details and self.question.metric != "accuracy":
-            beside.append(f"{100 * details['accuracy']:.1f} % right")
+            beside.append(f"{percent(details['accuracy'])} right")
         said = f" ({'; '.join(beside)})" if beside else ""
         return (
             f"{_said(chosen, 'reaches', 'reach')} {_article(self.question)} of "
@@ -286,9 +286,8 @@ def _verb(one: Entry, verb: str, plural: str) -> str:
 
 def _p(test: Mapping[str, Any], n: int) -> str:
     """p, and how many comparisons it was corrected for."""
-    p = test["p_adjusted"]
     corrected = f" after correction for {n} comparisons" if n > 1 else ""
-    return f"{'p < .001' if p < 0.001 else f'p = {bare(p)}'}{corrected}"
+    return p_words(test["p_adjusted"]) + corrected
 
 
 def _article(question: Question) -> str:

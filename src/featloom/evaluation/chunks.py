@@ -19,6 +19,9 @@ IOBES the rules are those of seqeval.
 *Plain labels* (tags of words, without a letter): conlleval finds no chunks in them, unless it is
 called with ``-r``; then each token whose label is not O is a chunk of its own.  Here they are taken
 that way.  Labels of both kinds together are refused, unless ``plain`` says what is meant.
+
+Sentences are judged by what people report for their labels (``suitable_metric``): the F1 of chunks
+where labels spell chunks, the share of tokens with the right label where they do not.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featloom.errors import InputError
-from featloom.evaluation.metrics import f1_of_counts
+from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 
 LETTERS = "BIES"
 _OUTSIDE = -1
@@ -43,16 +46,6 @@ class LabelCodes(NamedTuple):
     predicted: np.ndarray
     bounds: np.ndarray
     classes: tuple[str, ...]
-
-
-class ChunkReport(NamedTuple):
-    """Precision, recall and F1 of a type; its chunks in the truth and in the predictions."""
-
-    precision: float
-    recall: float
-    f1: float
-    chunks: int
-    found: int
 
 
 def label_codes(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> LabelCodes:
@@ -103,111 +96,10 @@ def chunk_counts(
     >>> chunk_counts(*codes)
     array([[1, 1, 0],
            [0, 0, 0]])
-    >>> from featloom.evaluation import f1_of_counts
+    >>> from featloom.evaluation.metrics import f1_of_counts
     >>> round(float(f1_of_counts(chunk_counts(*codes).sum(axis=0))), 3)
     0.667
     """
-    found = _found(gold, predicted, bounds, classes, plain, outside)
-    right = _sums(found.right, found.bounds)
-    given = _sums(found.predicted_begin, found.bounds)
-    true = _sums(found.gold_begin, found.bounds)
-    return np.stack([right, given - right, true - right], axis=1)
-
-
-def chunk_type_counts(
-    gold: np.ndarray,
-    predicted: np.ndarray,
-    bounds: np.ndarray,
-    classes: Sequence[str],
-    *,
-    plain: bool | None = None,
-    outside: str = "O",
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """Types of ``classes``, sorted, and tp, fp, fn of each over all sentences: int64 (types, 3).
-
-    >>> types, counts = chunk_type_counts(*label_codes([["B-NP", "B-VP"]], [["B-NP", "I-NP"]]))
-    >>> types, counts.tolist()
-    (('NP', 'VP'), [[0, 1, 1], [0, 0, 1]])
-    """
-    found = _found(gold, predicted, bounds, classes, plain, outside)
-    n = len(found.types)
-    right = np.bincount(found.gold_type[found.right], minlength=n)
-    given = np.bincount(found.predicted_type[found.predicted_begin], minlength=n)
-    true = np.bincount(found.gold_type[found.gold_begin], minlength=n)
-    return found.types, np.stack([right, given - right, true - right], axis=1).astype(np.int64)
-
-
-def chunk_f1(
-    gold: np.ndarray,
-    predicted: np.ndarray,
-    bounds: np.ndarray,
-    classes: Sequence[str],
-    **reading: Any,
-) -> float:
-    """F1 of the chunks of all sentences; ``reading`` as in ``chunk_counts``.
-
-    >>> chunk_f1(*label_codes([["I-NP", "I-NP", "O"]], [["B-NP", "I-NP", "O"]]))
-    1.0
-    """
-    counts = chunk_counts(gold, predicted, bounds, classes, **reading)
-    return float(f1_of_counts(counts.sum(axis=0)))
-
-
-def chunk_report(
-    gold: np.ndarray,
-    predicted: np.ndarray,
-    bounds: np.ndarray,
-    classes: Sequence[str],
-    **reading: Any,
-) -> dict[str, ChunkReport]:
-    """Precision, recall, F1 and numbers of chunks of each type that appears, sorted.
-
-    >>> chunk_report(*label_codes([["B-NP", "B-VP"]], [["B-NP", "B-NP"]]))["NP"]
-    ChunkReport(precision=0.5, recall=1.0, f1=0.6666666666666666, chunks=1, found=2)
-    """
-    types, counts = chunk_type_counts(gold, predicted, bounds, classes, **reading)
-    report: dict[str, ChunkReport] = {}
-    for name, (tp, fp, fn) in zip(types, counts.tolist(), strict=True):
-        found, chunks = tp + fp, tp + fn
-        if found or chunks:
-            precision = tp / found if found else 0.0
-            recall = tp / chunks if chunks else 0.0
-            of_both = 2 * tp / (found + chunks)
-            report[name] = ChunkReport(precision, recall, of_both, chunks, found)
-    return report
-
-
-def token_counts(gold: np.ndarray, predicted: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Right labels and tokens: int64 of shape (sentences, 2), for ``accuracy_of_counts``.
-
-    >>> token_counts(*label_codes([["B-NP", "O"], ["O"]], [["B-NP", "B-NP"], ["O"]])[:3])
-    array([[1, 2],
-           [1, 1]])
-    """
-    gold, predicted, bounds = _checked(gold, predicted, bounds)
-    return np.stack([_sums(gold == predicted, bounds), np.diff(bounds)], axis=1)
-
-
-class _Found(NamedTuple):
-    """Where chunks begin, and which of them are right (marked at their first token)."""
-
-    gold_begin: np.ndarray
-    predicted_begin: np.ndarray
-    right: np.ndarray
-    gold_type: np.ndarray
-    predicted_type: np.ndarray
-    bounds: np.ndarray
-    types: tuple[str, ...]
-
-
-def _found(
-    gold: np.ndarray,
-    predicted: np.ndarray,
-    bounds: np.ndarray,
-    classes: Sequence[str],
-    plain: bool | None,
-    outside: str,
-) -> _Found:
     gold, predicted, bounds = _checked(gold, predicted, bounds)
     for codes in (gold, predicted):
         if codes.size and not 0 <= codes.min() <= codes.max() < len(classes):
@@ -228,9 +120,37 @@ def _found(
     same = (gold_type == predicted_type)[at] & (gold_type[at] != _OUTSIDE)
     right = np.zeros(len(gold), dtype=bool)
     right[at[together & end_together & same]] = True
-    return _Found(
-        gold_begin, predicted_begin, right, gold_type, predicted_type, bounds, reading.types
+    n_right, n_given, n_true = (
+        _sums(marks, bounds) for marks in (right, predicted_begin, gold_begin)
     )
+    return np.stack([n_right, n_given - n_right, n_true - n_right], axis=1)
+
+
+def chunk_f1(
+    gold: np.ndarray,
+    predicted: np.ndarray,
+    bounds: np.ndarray,
+    classes: Sequence[str],
+    **reading: Any,
+) -> float:
+    """F1 of the chunks of all sentences; ``reading`` as in ``chunk_counts``.
+
+    >>> chunk_f1(*label_codes([["I-NP", "I-NP", "O"]], [["B-NP", "I-NP", "O"]]))
+    1.0
+    """
+    counts = chunk_counts(gold, predicted, bounds, classes, **reading)
+    return float(f1_of_counts(counts.sum(axis=0)))
+
+
+def token_counts(gold: np.ndarray, predicted: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Right labels and tokens: int64 of shape (sentences, 2), for ``accuracy_of_counts``.
+
+    >>> token_counts(*label_codes([["B-NP", "O"], ["O"]], [["B-NP", "B-NP"], ["O"]])[:3])
+    array([[1, 2],
+           [1, 1]])
+    """
+    gold, predicted, bounds = _checked(gold, predicted, bounds)
+    return np.stack([_sums(gold == predicted, bounds), np.diff(bounds)], axis=1)
 
 
 class _Reading:
@@ -249,8 +169,7 @@ class _Reading:
         if not plain:
             inside = [name for name in inside if name.partition("-")[0] != outside]
         type_of = {name: name if plain else name[2:] for name in inside}
-        self.types = tuple(sorted(set(type_of.values())))
-        code = {name: j for j, name in enumerate(self.types)}
+        code = {name: j for j, name in enumerate(sorted(set(type_of.values())))}
         self._type = np.array(
             [code[type_of[name]] if name in type_of else _OUTSIDE for name in classes], np.int32
         )
@@ -298,3 +217,58 @@ def _checked(
 def _sums(marks: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """How many tokens of each sentence are marked."""
     return np.diff(np.searchsorted(np.flatnonzero(marks), bounds)).astype(np.int64)
+
+
+CHUNK_F1, TOKEN_ACCURACY = "chunk F1", "token accuracy"
+OF_COUNTS = {CHUNK_F1: f1_of_counts, TOKEN_ACCURACY: accuracy_of_counts}
+
+
+def spell_chunks(labels: Sequence[str]) -> bool:
+    """Whether labels are those of chunks: B-NP, I-NP, O, and with some E- and S-.
+
+    >>> spell_chunks(["B-NP", "I-NP", "O"]), spell_chunks(["DT", "NN"]), spell_chunks(["O"])
+    (True, False, False)
+    """
+    letters = [label.partition("-") for label in labels]
+    return any(rest for _, _, rest in letters) and all(
+        letter == "O" or (letter in ("B", "I", "E", "S") and rest) for letter, _, rest in letters
+    )
+
+
+def judged_counts(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> tuple[str, np.ndarray]:
+    """The metric that suits the labels, and what it is counted from in each sentence.
+
+    >>> judged_counts([["DT", "NN"]], [["DT", "VB"]])
+    ('token accuracy', array([[1, 2]]))
+    """
+    codes = label_codes(gold, predicted)
+    metric = suitable_metric(codes.classes)
+    return metric, counts_by(metric, *codes)
+
+
+def suitable_metric(classes: Sequence[str]) -> str:
+    """What people report for such labels.
+
+    >>> suitable_metric(["B-NP", "I-NP", "O"]), suitable_metric(["DT", "NN"])
+    ('chunk F1', 'token accuracy')
+    """
+    return CHUNK_F1 if spell_chunks(classes) else TOKEN_ACCURACY
+
+
+def counts_by(
+    metric: str,
+    gold: np.ndarray,
+    predicted: np.ndarray,
+    bounds: np.ndarray,
+    classes: Sequence[str],
+) -> np.ndarray:
+    """What a metric is counted from in each sentence; labels are places in ``classes``.
+
+    >>> counts_by(CHUNK_F1, *label_codes([["B-NP", "O"]], [["B-NP", "B-VP"]]))
+    array([[1, 1, 0]])
+    """
+    if metric == CHUNK_F1:
+        return chunk_counts(gold, predicted, bounds, classes)
+    return token_counts(gold, predicted, bounds)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from featloom.errors import InputError
+from featloom.words import counted
 
 # To hold proportions takes a look at every group in turn; of so many, chance holds them as well.
 MANY_GROUPS = 5_000
@@ -156,10 +157,9 @@ def _refuse_rare(classes: np.ndarray, sizes: np.ndarray, n_folds: int) -> None:
     rare = np.flatnonzero(sizes < n_folds)
     if rare.size:
         name, size = classes[rare[0]].tolist(), int(sizes[rare[0]])
-        rows = "row" if size == 1 else "rows"
         others = f" (and {rare.size - 1} more classes)" if rare.size > 1 else ""
         raise InputError(
-            f"class {name!r} has {size} {rows}, fewer than the {n_folds} folds{others}"
+            f"class {name!r} has {counted(size, 'row')}, fewer than the {n_folds} folds{others}"
         )
 
 

@@ -5,7 +5,7 @@ should have been given it:
 
     precision = tp / (tp + fp)      recall = tp / (tp + fn)      F1 = 2 tp / (2 tp + fp + fn)
 
-0 / 0 counts as 0.  Macro F1 is the mean of the classes' F1.
+0 / 0 counts as 0.
 
 Accuracy and F1 depend on the data only through sums of counts.  So each has two forms: one of
 labels, and one ``…_of_counts`` that takes counts in its last axes.  Counts kept for each
@@ -15,7 +15,7 @@ document can be added up in any selection, which is what makes a bootstrap over 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -53,34 +53,6 @@ def correct_counts(y_true: Labels, y_pred: Labels, *, groups: Labels | None = No
     return _sums(np.stack([right, np.ones_like(right)], axis=1), groups)
 
 
-def class_counts(
-    y_true: Labels,
-    y_pred: Labels,
-    *,
-    classes: Labels | None = None,
-    groups: Labels | None = None,
-) -> np.ndarray:
-    """tp, fp, fn of every class: int64 of shape (groups, classes, 3).
-
-    ``classes`` are those that appear in the truth or the predictions, sorted, unless given; give
-    them where two systems are compared, so that both are counted over the same classes.
-
-    >>> class_counts(list("LLN"), list("LNN"))
-    array([[[1, 0, 1],
-            [1, 1, 0]]])
-    """
-    y_true, y_pred = _pair(y_true, y_pred)
-    names = _classes(y_true, y_pred) if classes is None else np.asarray(classes)
-    true_code, given_code = _codes(y_true, names), _codes(y_pred, names)
-    group_of, n_groups = _group_codes(groups, len(y_true))
-    counts = np.zeros((n_groups, len(names), 3), dtype=np.int64)
-    right = true_code == given_code
-    np.add.at(counts, (group_of[right], true_code[right], 0), 1)
-    np.add.at(counts, (group_of[~right], given_code[~right], 1), 1)
-    np.add.at(counts, (group_of[~right], true_code[~right], 2), 1)
-    return counts
-
-
 def f1_of_counts(counts: np.ndarray) -> np.ndarray:
     """F1 from tp, fp, fn in the last axis.
 
@@ -89,11 +61,6 @@ def f1_of_counts(counts: np.ndarray) -> np.ndarray:
     """
     tp, fp, fn = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     return _ratio(2 * tp, 2 * tp + fp + fn)
-
-
-def macro_f1_of_counts(counts: np.ndarray) -> np.ndarray:
-    """Mean F1 of the classes from tp, fp, fn in the last axis, classes in the one before."""
-    return f1_of_counts(counts).mean(axis=-1)
 
 
 def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
@@ -109,11 +76,6 @@ def f1(y_true: Labels, y_pred: Labels, positive: Any) -> float:
     0.5
     """
     return float(f1_of_counts(positive_counts(y_true, y_pred, positive))[0])
-
-
-def macro_f1(y_true: Labels, y_pred: Labels) -> float:
-    """Mean F1 of the classes that appear in the truth or the predictions."""
-    return float(macro_f1_of_counts(class_counts(y_true, y_pred))[0])
 
 
 def accuracy(y_true: Labels, y_pred: Labels) -> float:
@@ -151,32 +113,6 @@ def log_loss(y_true: Labels, probabilities: np.ndarray, classes: Labels) -> floa
     return float(-np.log(np.clip(of_truth, smallest, 1)).mean())
 
 
-class ClassReport(NamedTuple):
-    """Precision, recall and F1 of a class, and the rows that truly have it."""
-
-    precision: float
-    recall: float
-    f1: float
-    rows: int
-
-
-def per_class(y_true: Labels, y_pred: Labels) -> dict[Any, ClassReport]:
-    """Precision, recall, F1 and number of rows of each class, sorted by name.
-
-    >>> per_class(list("LLN"), list("LNN"))["L"]
-    ClassReport(precision=1.0, recall=0.5, f1=0.6666666666666666, rows=2)
-    """
-    y_true, y_pred = _pair(y_true, y_pred)
-    names = _classes(y_true, y_pred)
-    counts = class_counts(y_true, y_pred, classes=names)[0]
-    tp, fp, fn = counts.T.astype(np.float64)
-    columns = (_ratio(tp, tp + fp), _ratio(tp, tp + fn), f1_of_counts(counts), counts[:, [0, 2]])
-    return {
-        name: ClassReport(float(precision), float(recall), float(of_both), int(rows.sum()))
-        for name, precision, recall, of_both, rows in zip(names.tolist(), *columns, strict=True)
-    }
-
-
 def _pair(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if y_true.shape != y_pred.shape or y_true.ndim != 1:
@@ -192,10 +128,6 @@ def _pair(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
     ):
         raise InputError("the true classes and the predictions are not of one type")
     return y_true, y_pred
-
-
-def _classes(y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
-    return np.unique(np.concatenate([y_true, y_pred]))
 
 
 def _codes(labels: np.ndarray, names: np.ndarray) -> np.ndarray:

@@ -87,18 +87,6 @@ def row_briers(labels: Codes, p: Probabilities) -> np.ndarray:
     return (distances * distances).sum(axis=1)
 
 
-def brier_score(labels: Codes, p: Probabilities) -> float:
-    """Mean of the rows' Brier scores: 0 is best, 2 is worst.
-
-    The definition is the same for two classes, where both columns are counted: it is then twice
-    the mean of (p(positive) - [positive])², the form that some libraries give for two classes.
-
-    >>> brier_score([0, 1], [[0.5, 0.5], [0.75, 0.25]])
-    0.8125
-    """
-    return float(row_briers(labels, p).mean())
-
-
 def auc(labels: Codes, p: Probabilities) -> float | None:
     """Area under the ROC curve; None where no class has both positive and negative rows.
 
@@ -211,44 +199,6 @@ def expected_calibration_error(
     bins = calibration_bins(labels, p, n_bins, positive=positive, weights=weights)
     distances = [one.n * abs(one.probability - one.share) for one in bins]
     return sum(distances) / sum(one.n for one in bins)
-
-
-def best_threshold(is_positive: Sequence[bool] | np.ndarray, p_positive: np.ndarray) -> float:
-    """The probability from which on rows are best called positive: the highest F1.
-
-    Thresholds lie half-way between neighbouring probabilities, or between 0 and the lowest one.
-    Of those with equal F1 the one next to one half is taken, then the lower.  Without a positive
-    row every threshold has an F1 of 0, and it is one half.
-
-    Parameters
-    ----------
-    is_positive : for each row whether it has the class (``labels == positive``).
-    p_positive : for each row the probability of that class.
-
-    Examples
-    --------
-    >>> best_threshold([False, False, True, True], [0.1, 0.3, 0.2, 0.9])
-    0.15000000000000002
-    >>> f1_at([False, False, True, True], [0.1, 0.3, 0.2, 0.9], 0.15)
-    0.8
-    """
-    is_positive, p_positive = _checked_positive(is_positive, p_positive)
-    n_positive = int(is_positive.sum())
-    if not n_positive:
-        return 0.5
-    scores, place = np.unique(p_positive, return_inverse=True)
-    rows = np.bincount(place, minlength=len(scores))
-    hits = np.bincount(place[is_positive], minlength=len(scores))
-    # If rows from scores[i] on are called positive: how many are, and how many rightly so.
-    called, right = rows[::-1].cumsum()[::-1], hits[::-1].cumsum()[::-1]
-    reached = 2 * right / (called + n_positive)
-    below = np.concatenate([[0.0], scores[:-1]])
-    middle = below + (scores - below) / 2
-    # Between two neighbouring floats there is no middle, and the lower must stay below.
-    thresholds = np.where(middle > below, middle, scores)
-    candidates = np.flatnonzero(reached == reached.max())
-    closest = np.argmin(np.abs(thresholds[candidates] - 0.5))
-    return float(thresholds[candidates[closest]])
 
 
 def f1_at(

@@ -24,20 +24,16 @@ RULES = ("standard_error", "paired", "standard_deviation", "best")
 
 
 def one_standard_error(
-    means: Sequence[float] | np.ndarray | None,
-    spread: Sequence | np.ndarray,
+    scores: Sequence | np.ndarray,
     simplicity: Sequence[float] | np.ndarray,
     *,
     rule: str = "standard_error",
-    n_folds: int | None = None,
 ) -> int:
     """The place of the chosen candidate.
 
     Parameters
     ----------
-    means : mean score of each candidate, higher is better; None: taken from the fold scores.
-    spread : the fold scores (candidates × folds), or the standard deviation over folds of each
-        candidate, with ``n_folds``.
+    scores : of the folds (candidates × folds), higher is better.
     simplicity : a number for each candidate, smaller is simpler (a number of features).
     rule : "standard_error"; "paired", by differences in the same folds; "standard_deviation", the
         looser reading; "best", the highest mean.
@@ -48,66 +44,40 @@ def one_standard_error(
     Examples
     --------
     >>> scores = [[0.70, 0.72], [0.80, 0.84], [0.81, 0.85]]
-    >>> one_standard_error(None, scores, simplicity=[10, 100, 1000])
+    >>> one_standard_error(scores, simplicity=[10, 100, 1000])
     1
-    >>> one_standard_error(None, scores, simplicity=[10, 100, 1000], rule="best")
+    >>> one_standard_error(scores, simplicity=[10, 100, 1000], rule="best")
     2
     """
     if rule not in RULES:
         raise InputError(f"rule {rule!r} is not one of {', '.join(RULES)}")
-    means, deviations, n_folds = _means_and_deviations(means, spread, n_folds)
-    size = np.asarray(simplicity, dtype=np.float64)
-    if size.shape != means.shape or deviations.shape != means.shape:
-        raise InputError(
-            f"{means.size} means, {deviations.size} spreads and {size.size} sizes do not match"
-        )
+    folds, size = np.asarray(scores, dtype=np.float64), np.asarray(simplicity, dtype=np.float64)
+    if not folds.size:
+        raise InputError("there are no candidates to choose from")
+    if folds.ndim != 2 or size.shape != folds.shape[:1]:
+        raise InputError(f"scores of shape {folds.shape} and {size.size} sizes do not match")
+    means = folds.mean(axis=1)
     if np.isnan(means).any() or np.isnan(size).any():
         raise InputError("a candidate's mean or simplicity is not a number")
     best = int(np.lexsort((size, -means))[0])
     if rule == "best":
         return best
-    if n_folds is not None and n_folds < 2:
+    if folds.shape[1] < 2:
         raise InputError("one fold has no standard error; use at least 2 folds or rule='best'")
-    if rule == "standard_error" and n_folds is None:
-        raise InputError("standard deviations need n_folds to make a standard error")
     if rule == "paired":
-        within = _within_paired(np.asarray(spread, dtype=np.float64), best)
-        return int(within[np.lexsort((-means[within], size[within]))[0]])
-    margin = deviations[best]
-    if rule == "standard_error":
-        assert n_folds is not None
-        margin = margin / np.sqrt(n_folds)
-    if not margin >= 0:
-        raise InputError("the spread of the best candidate is not a number that is 0 or more")
-    within = np.flatnonzero(means >= means[best] - margin)
+        within = _within_paired(folds, best)
+    else:
+        margin = folds[best].std(ddof=1)
+        if rule == "standard_error":
+            margin = margin / np.sqrt(folds.shape[1])
+        if not margin >= 0:
+            raise InputError("the spread of the best candidate is not a number that is 0 or more")
+        within = np.flatnonzero(means >= means[best] - margin)
     return int(within[np.lexsort((-means[within], size[within]))[0]])
 
 
 def _within_paired(folds: np.ndarray, best: int) -> np.ndarray:
     """Candidates whose mean distance from the best is no larger than its standard error."""
-    if folds.ndim != 2:
-        raise InputError("the paired rule needs the scores of every fold")
     behind = folds[best] - folds
     error = behind.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
     return np.flatnonzero(behind.mean(axis=1) <= error)
-
-
-def _means_and_deviations(
-    means: Sequence[float] | np.ndarray | None,
-    spread: Sequence | np.ndarray,
-    n_folds: int | None,
-) -> tuple[np.ndarray, np.ndarray, int | None]:
-    table = np.asarray(spread, dtype=np.float64)
-    if table.ndim == 2:
-        n_folds = table.shape[1]
-        if means is None:
-            means = table.mean(axis=1)
-        deviations = table.std(axis=1, ddof=1) if n_folds > 1 else np.zeros(len(table))
-    elif means is None:
-        raise InputError("give the means, or the scores of every fold")
-    else:
-        deviations = table
-    means = np.asarray(means, dtype=np.float64)
-    if means.ndim != 1 or not means.size:
-        raise InputError("there are no candidates to choose from")
-    return means, deviations, n_folds

@@ -90,9 +90,8 @@ def paired_bootstrap(
     Parameters
     ----------
     first, second : counts of each system, a group in each row, the groups in the same order; see
-        ``positive_counts``, ``class_counts``, ``correct_counts``.
-    metric : counts → number, over any leading axes: ``f1_of_counts``, ``macro_f1_of_counts``,
-        ``accuracy_of_counts``.
+        ``positive_counts``, ``correct_counts``.
+    metric : counts → number, over any leading axes: ``f1_of_counts``, ``accuracy_of_counts``.
     resamples, confidence, seed : of the bootstrap.
 
     The interval is widened, where need be, to hold the observed difference.  A bootstrap over a

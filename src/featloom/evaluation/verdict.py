@@ -29,6 +29,7 @@ from featloom.errors import InputError
 from featloom.evaluation.significance import Comparison, Interval, holm
 
 LEVEL = 0.01
+CONFIDENCE = 0.95  # of every interval
 NEAR = 0.005  # of the gain over chance
 _DEALS = 4_999
 _MANY_ROWS = 500  # from which a sum over rows dealt by lot is as good as normal
@@ -38,8 +39,6 @@ def choose(
     scores: Sequence[Mapping[int, float]],
     sizes: Sequence[float],
     chance: float | None = None,
-    *,
-    near: float = NEAR,
 ) -> int:
     """The place of the chosen contender.
 
@@ -49,7 +48,8 @@ def choose(
         not all need have been judged on all folds.
     sizes : what each is made of; fewer is simpler.
     chance : mean score of the prediction that looks at nothing; None: the best one is taken.
-    near : share of the best one's gain over chance that a simpler one may be behind.
+
+    A simpler one may be behind by .005 of the best one's gain over chance.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def choose(
     best = int(np.lexsort((np.asarray(sizes, dtype=float), -means))[0])
     if chance is None:
         return best
-    margin = near * max(0.0, float(means[best]) - chance)
+    margin = NEAR * max(0.0, float(means[best]) - chance)
     within = np.flatnonzero(means >= means[best] - margin)
     size = np.asarray(sizes, dtype=float)[within]
     return int(within[np.lexsort((-means[within], size))[0]])
@@ -97,9 +97,7 @@ def comparable_means(scores: Sequence[Mapping[int, float]]) -> np.ndarray:
     return np.array(means)
 
 
-def corrected_interval(
-    scores: Sequence[float], *, judged_over_learned: float, confidence: float = 0.95
-) -> Interval:
+def corrected_interval(scores: Sequence[float], *, judged_over_learned: float) -> Interval:
     """A cross-validated mean, and where the score of such fits on new units is likely to lie.
 
     Parameters
@@ -121,11 +119,11 @@ def corrected_interval(
         raise InputError("an interval of cross-validation needs at least two folds")
     mean = float(values.mean())
     deviation = float(values.std(ddof=1)) * np.sqrt(1 / n + judged_over_learned)
-    reach = float(student.ppf(0.5 + confidence / 2, n - 1)) * deviation
+    reach = float(student.ppf(0.5 + CONFIDENCE / 2, n - 1)) * deviation
     return Interval(mean, float(mean - reach), float(mean + reach), n, 0)
 
 
-def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
+def mean_interval(sums: np.ndarray) -> Interval:
     """A mean over units with its interval over their groups.
 
     Parameters
@@ -150,7 +148,7 @@ def mean_interval(sums: np.ndarray, *, confidence: float = 0.95) -> Interval:
     """
     sums = np.asarray(sums, dtype=np.float64)
     value, error, n = _mean_and_error(sums)
-    reach = _reach(n, confidence)
+    reach = _reach(n)
     apart = sums[:, 0] - value * sums[:, 1]
     widest = float(np.abs(apart).max())
     if n < 2 or widest == 0:
@@ -168,7 +166,7 @@ def _unskewed(quantile: float, bend: float) -> float:
     return float(3 / bend * (np.cbrt(1 + bend * (quantile - bend / 6)) - 1))
 
 
-def paired_means(first: np.ndarray, second: np.ndarray, *, confidence: float = 0.95) -> Comparison:
+def paired_means(first: np.ndarray, second: np.ndarray) -> Comparison:
     """Compare two systems by a mean over the same units.
 
     Parameters
@@ -195,7 +193,7 @@ def paired_means(first: np.ndarray, second: np.ndarray, *, confidence: float = 0
     difference, error, n = _mean_and_error(apart)
     if n < 2:
         return Comparison(difference, -np.inf, np.inf, 1.0, n, 0)
-    reach = _reach(n, confidence) * error
+    reach = _reach(n) * error
     if error > 0:
         p = float(2 * student.sf(abs(difference) / error, n - 1))
     else:
@@ -252,7 +250,7 @@ def by_lot(spoken: np.ndarray, labels: np.ndarray, *, seed: int = 0) -> float:
     return (1 + reached) / (_DEALS + 1)
 
 
-def beyond_chance(tests: Sequence[Comparison], level: float = LEVEL) -> list[bool]:
+def beyond_chance(tests: Sequence[Comparison]) -> list[bool]:
     """Which contenders are better than the prediction that looks at nothing, for sure.
 
     All are tested, and Holm's correction is for all of them.
@@ -266,13 +264,11 @@ def beyond_chance(tests: Sequence[Comparison], level: float = LEVEL) -> list[boo
         return []
     adjusted = holm([test.p for test in tests])
     return [
-        bool(p < level and test.difference > 0) for p, test in zip(adjusted, tests, strict=True)
+        bool(p < LEVEL and test.difference > 0) for p, test in zip(adjusted, tests, strict=True)
     ]
 
 
-def area_interval(
-    is_positive: np.ndarray, scores: np.ndarray, group_of: np.ndarray, *, confidence: float = 0.95
-) -> Interval:
+def area_interval(is_positive: np.ndarray, scores: np.ndarray, group_of: np.ndarray) -> Interval:
     """The area under a ROC curve with its interval over groups, after DeLong et al. (1988).
 
     Parameters
@@ -292,13 +288,13 @@ def area_interval(
     n = int(group_of.max()) + 1
     if shares is None:
         return Interval(0.5, 0.0, 1.0, n, 0)
-    reach = _reach(n, confidence) * _error_of_groups(shares, group_of, n)
+    reach = _reach(n) * _error_of_groups(shares, group_of, n)
     found = Interval(area, max(0.0, area - reach), min(1.0, area + reach), n, 0)
     if area not in (0.0, 1.0):
         return found
     # Where every pair is in order there is no variance; that does not make it certain.
     few = min(int(is_positive.sum()), int((~is_positive).sum()), n)
-    return share_interval(found, few * int(area), few * int(1 - area), confidence=confidence)
+    return share_interval(found, few * int(area), few * int(1 - area))
 
 
 def paired_areas(
@@ -306,8 +302,6 @@ def paired_areas(
     first: np.ndarray,
     second: np.ndarray,
     group_of: np.ndarray,
-    *,
-    confidence: float = 0.95,
 ) -> Comparison:
     """Compare the areas under two ROC curves of the same rows (DeLong et al. 1988).
 
@@ -326,7 +320,7 @@ def paired_areas(
         return Comparison(both[0][0] - both[1][0], -1.0, 1.0, 1.0, n, 0)
     difference = both[0][0] - both[1][0]
     error = _error_of_groups(both[0][1] - both[1][1], group_of, n)
-    reach = _reach(n, confidence) * error
+    reach = _reach(n) * error
     p = 1.0 if difference == 0 else 0.0
     if error > 0:
         p = float(2 * student.sf(abs(difference) / error, n - 1))
@@ -334,9 +328,7 @@ def paired_areas(
     return Comparison(difference, difference - reach, difference + reach, p, n, 0)
 
 
-def share_interval(
-    found: Interval, right: int, wrong: int, *, confidence: float = 0.95
-) -> Interval:
+def share_interval(found: Interval, right: int, wrong: int) -> Interval:
     """An interval of a share where all are right, or none: there a resampled one has no width.
 
     Parameters
@@ -350,7 +342,7 @@ def share_interval(
     >>> round(found.low, 3), found.high
     (0.929, 1.0)
     """
-    unseen = 1 - ((1 - confidence) / 2) ** (1 / max(right + wrong, 1))
+    unseen = 1 - ((1 - CONFIDENCE) / 2) ** (1 / max(right + wrong, 1))
     if not wrong:
         return replace(found, low=min(found.low, 1 - unseen))
     return replace(found, high=max(found.high, unseen)) if not right else found
@@ -394,8 +386,8 @@ def _mean_and_error(sums: np.ndarray) -> tuple[float, float, int]:
     return value, float(np.sqrt(n / (n - 1) * (apart @ apart)) / total), n
 
 
-def _reach(n: int, confidence: float) -> float:
+def _reach(n: int) -> float:
     """How many standard errors an interval reaches to either side."""
     from scipy.stats import t as student
 
-    return float(student.ppf(0.5 + confidence / 2, n - 1)) if n > 1 else np.inf
+    return float(student.ppf(0.5 + CONFIDENCE / 2, n - 1)) if n > 1 else np.inf

@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.tasks.ready import load
-from featloom.evaluation.comparison import compare
+from featloom.evaluation.objective import compare
 from featloom.methods.induction import ConjunctionInducer, ConjunctionSearchCV
 from featloom.methods.induction.findings import data_part, grid_part, induction_part
 from featloom.runs import Run

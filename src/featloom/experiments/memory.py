@@ -35,6 +35,7 @@ from featloom.methods.memory_search.settings import Setting, SettingSpace
 from featloom.runs import Run
 from featloom.search import Budget
 from featloom.search.space import candidate_key
+from featloom.words import listed, no_such, p_words, plural
 
 SIGNIFICANT = 0.05
 SHOWN_CASES = 8
@@ -168,7 +169,7 @@ def _chosen(only: str | None) -> list[str]:
     if only is None:
         return list(TASKS)
     if only not in TASKS:
-        raise InputError(f"no task {only!r}; there are {', '.join(TASKS)}")
+        raise InputError(no_such("task", only, TASKS))
     return [only]
 
 
@@ -377,7 +378,7 @@ def finding(title: str, rows: list[dict[str, Any]], tests: dict[str, Any]) -> st
     below = [_by(row) for row in both if row["validation"] < grid["validation"]]
     if below:
         sentences.append(
-            f"On validation the {_listed(below)} search{'es' if len(below) > 1 else ''} ended "
+            f"On validation the {listed(below)} {plural(len(below), 'search', 'searches')} ended "
             "below the exhaustive grid, which lies within the space searched."
         )
     if both:
@@ -395,7 +396,7 @@ def _ranking(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
         ]
         for one in rows
     }
-    wins = [f"{name} beats {_listed(others)}" for name, others in beaten.items() if others]
+    wins = [f"{name} beats {listed(others)}" for name, others in beaten.items() if others]
     if not wins:
         return "The searches of both do not differ from one another on test."
     return f"Of the searches of both, {'; '.join(wins)} on test."
@@ -427,10 +428,6 @@ def _outcome(
 ) -> str:  # fmt: skip
     p = _p(one, other, tests)
     words = same if p >= SIGNIFICANT else better if one["test"] > other["test"] else worse
-    sign = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     name = "" if one["method"] == "EX" else f"{_by(one)}, "
-    return f"{words} ({name}{100 * one['test']:.2f} against {100 * other['test']:.2f} %, {sign})."
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    figures = f"{100 * one['test']:.2f} against {100 * other['test']:.2f} %"
+    return f"{words} ({name}{figures}, {p_words(p)})."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from featloom.experiments.template_sets import EXPERIMENTS
+from featloom.words import listed
 
 SIGNIFICANT = 0.05
 NAMES = {"maxent": "ME", "memm": "MEMM", "crf": "CRF"}
@@ -57,7 +58,7 @@ def finding(title: str, experiments: list[dict], agreement: list[dict]) -> str:
             + _span([cheap[f"{what}_cpu_s"] / crf[f"{what}_cpu_s"] for cheap, crf in group])
             for group in (pairs[:3], pairs[3:])
         ]
-        sentences.append(f"{word} takes {_listed(shares)} of the CRF's CPU time.")
+        sentences.append(f"{word} takes {listed(shares)} of the CRF's CPU time.")
     ranks = [
         f"{row['title']} {row['spearman']:.2f}" for row in agreement if row["spearman"] is not None
     ]
@@ -87,7 +88,3 @@ def _ahead(pairs: list[tuple[dict, dict]]) -> str:
 def _span(values: Sequence[float], signed: bool = False) -> str:
     low, high = (f"{value:{'+' if signed else ''}.2f}" for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

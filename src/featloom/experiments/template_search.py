@@ -39,6 +39,7 @@ from featloom.methods.template_search.screen import PartModels, Screen
 from featloom.runs import Run
 from featloom.search import Journal, fingerprint, search
 from featloom.search.strategies.exhaustive import Listed
+from featloom.words import no_such
 
 PASSES, C2 = 10, 1.0
 MOST_CRF_SEEDS = 3  # behind the ranking of single additions, which has many models
@@ -130,7 +131,7 @@ def _chosen(only: str | None) -> list[str]:
     if only is None:
         return list(TEXTS)
     if only not in TEXTS:
-        raise InputError(f"no data set {only!r}; there are {', '.join(TEXTS)}")
+        raise InputError(no_such("data set", only, TEXTS))
     return [only]
 
 

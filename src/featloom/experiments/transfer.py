@@ -55,6 +55,7 @@ from featloom.experiments.transfer_tasks import (
 )
 from featloom.runs import Run
 from featloom.search import Evaluation, Journal, fingerprint
+from featloom.words import no_such
 
 PARTS = ("table", "curve", "letters")
 PROTOCOLS = {"folds": "folds by sense", "documents": "folds by document"}
@@ -142,7 +143,7 @@ def _chosen(only: str | None) -> list[str]:
     if only is None:
         return list(PARTS)
     if only not in PARTS:
-        raise InputError(f"no part {only!r}; there are {', '.join(PARTS)}")
+        raise InputError(no_such("part", only, PARTS))
     return [only]
 
 

@@ -29,6 +29,7 @@ from featloom.experiments.transfer_models import (
 )
 from featloom.experiments.transfer_tasks import Tasks, few_rows
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat
+from featloom.words import no_such
 
 ROUNDS = 2  # of selection, as MultiTask learns its prior
 LEAST_FOR_THREE_FOLDS = 6  # rows a task: with fewer, settings are chosen by two folds
@@ -294,7 +295,7 @@ def candidate_of(key: str, **asked: Any) -> dict[str, Any]:
     from featloom.search import fingerprint
 
     if key not in METHODS:
-        raise InputError(f"no method {key!r}; there are {', '.join(METHODS)}")
+        raise InputError(no_such("method", key, METHODS))
     return {"method": key, **asked, "settings": fingerprint(METHODS[key].settings)}
 
 

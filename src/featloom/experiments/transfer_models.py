@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from featloom.evaluation.folds import make_folds
 from featloom.methods.transfer import AlternatingStructure, MultiTask, RelevancePrior, TransFeat
-from featloom.methods.transfer.tuning import grid_of
+from featloom.methods.transfer.tasks import grid_of
 
 
 class PolynomialSVM(ClassifierMixin, BaseEstimator):

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 
 METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -21,6 +21,7 @@ from typing import Any
 from featloom.errors import InputError
 from featloom.experiments.tree_systems import TREEBANKS
 from featloom.runs import Run
+from featloom.words import no_such
 
 PARTS = (*TREEBANKS, "tables", "chunks")
 SMALLEST_SAMPLE = 50
@@ -92,7 +93,7 @@ def _chosen(only: str | None) -> list[str]:
     if only is None:
         return list(PARTS)
     if only not in PARTS:
-        raise InputError(f"no part {only!r}; there are {', '.join(PARTS)}")
+        raise InputError(no_such("part", only, PARTS))
     return [only]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -92,16 +93,15 @@ Seen = list[tuple[np.ndarray, np.ndarray]]  # of each template the keys, and how
 
 def _collect_run(how: tuple[Blocks, list[_Step]], numbers) -> Seen:
     blocks, steps = how
-    total: Seen | None = None
-    for number in numbers:
-        rows = blocks.rows_of_table(number)
+
+    def seen_in(rows: NominalTable) -> Seen:
         found: Seen = []
         for step in steps:
             codes, keys = number_keys(step.keys(rows))
             found.append((keys, np.bincount(codes[codes >= 0], minlength=len(keys))))
-        total = found if total is None else _joined(total, found)
-    assert total is not None, "there is at least one block"
-    return total
+        return found
+
+    return reduce(_joined, (seen_in(blocks.rows_of_table(number)) for number in numbers))
 
 
 def _joined(one: Seen, other: Seen) -> Seen:

@@ -22,16 +22,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NoReturn
 
 from featloom.errors import InputError, ReadError
-from featloom.runs import write_beside
 
 Place = tuple[int, int]
-Sentence = Sequence[Sequence[str]]
 
 KINDS = {"U": ("U",), "B": ("B",), "*": ("U", "B"), "": ()}
 _TEXT = "templates"  # what faults call templates that are in no file
@@ -51,7 +48,6 @@ class TemplateLine:
     name : the id with its letter, ``U05``; what stands before the first colon or cell.
     parts : what follows the name, in order: text, and cells as (row, col).
     comment : the text of a comment or blank line; in Wapiti's lines also that of its comment.
-    raw : the line as it was read, with its end; written again where nothing else was changed.
 
     Examples
     --------
@@ -66,7 +62,6 @@ class TemplateLine:
     name: str = ""
     parts: tuple[str | Place, ...] = ()
     comment: str = ""
-    raw: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -139,96 +134,6 @@ def read_templates(source: str | os.PathLike[str] | Iterable[str]) -> list[Templ
     return lines
 
 
-def write_templates(path: str | os.PathLike[str], lines: Iterable[TemplateLine]) -> None:
-    """Write templates; a line that was read and not changed is written as it was, to the byte.
-
-    Changed and new lines end as the first line that was read does.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> lines = read_templates("U1:%x[0,0]   \\r\\n# pairs\\r\\nB\\r\\n")
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "template")
-    ...     write_templates(path, [*lines, template_line("U2", [(1, 0)])])
-    ...     path.read_bytes()
-    b'U1:%x[0,0]   \\r\\n# pairs\\r\\nB\\r\\nU2:%x[1,0]\\r\\n'
-    """
-    lines = list(lines)
-    if not any(line.kind for line in lines):
-        raise InputError(f"no templates to write to {os.fspath(path)}")
-    ends = [line.raw[len(line.raw.rstrip("\r\n")) :] for line in lines]
-    usual = next((end for end in ends if end), "\n")
-    written: list[str] = []
-    for number, (line, end) in enumerate(zip(lines, ends, strict=True), start=1):
-        text = str(line)
-        kept = line.raw and str(_parsed(line.raw, _TEXT, 1)) == text
-        if kept:
-            text = line.raw.removesuffix(end)
-            if number > 1:  # it may have been the first line of its file
-                text = text.removeprefix(_BYTE_ORDER_MARK)
-        else:
-            _check_writable(line, text)
-        # Only the last line of a file may lack an end, and only if it did when it was read.
-        written.append(text + (end if kept and (end or number == len(lines)) else end or usual))
-    write_beside(path, "".join(written))
-
-
-def expand_line(line: TemplateLine, sentence: Sentence, i: int) -> str:
-    """The feature that CRF++ makes of a template at token ``i``.
-
-    Cells before the sentence read ``_B-1``, ``_B-2``, …, those after it ``_B+1``, …, counted from
-    its edge.  CRF++ itself refuses rows far off (beyond 4 or 8, by its version), which are
-    expanded here all the same, and uses B lines from the second token on.
-
-    Examples
-    --------
-    >>> line = read_templates("U02:%x[-1,1]/%x[0,1]")[0]
-    >>> sentence = [("He", "PRP"), ("ran", "VBD")]
-    >>> expand_line(line, sentence, 1), expand_line(line, sentence, 0)
-    ('U02:PRP/VBD', 'U02:_B-1/PRP')
-    """
-    if not line.kind:
-        raise InputError("a comment has no features")
-    if not 0 <= i < len(sentence):
-        raise InputError(f"no token {i} in a sentence of {len(sentence)}")
-    read = [part if isinstance(part, str) else cell(sentence, i, part, line) for part in line.parts]
-    return line.name + "".join(read)
-
-
-def cell(sentence: Sentence, i: int, place: Place, line: TemplateLine) -> str:
-    """What a cell of a template reads at token ``i``.
-
-    >>> line = template_line("U0", [(2, 0)])
-    >>> cell([("He", "PRP"), ("ran", "VBD")], 1, (2, 0), line)
-    '_B+2'
-    """
-    row, col = place
-    at = i + row
-    if at < 0:
-        return f"_B{at}"
-    if at >= len(sentence):
-        return f"_B+{at - len(sentence) + 1}"
-    if not 0 <= col < len(sentence[at]):
-        width = len(sentence[at])
-        raise InputError(f"template {line} reads column {col}; token {at} has {width}, from 0")
-    return sentence[at][col]
-
-
-def check_ids(lines: Iterable[TemplateLine]) -> list[str]:
-    """The names that more than one template has, in the order they are first seen.
-
-    The id is all that tells the features of two templates apart: with one id, a word before and
-    the same word here are one feature and share a weight.
-
-    >>> check_ids(read_templates("U05:%x[0,0]\\nU05:%x[1,0]\\nU06:%x[2,0]\\nB\\n"))
-    ['U05']
-    """
-    times = Counter(line.name for line in lines if line.kind)
-    return [name for name, n in times.items() if n > 1]
-
-
 def _is_text(source: str) -> bool:
     return "\n" in source or "%" in source
 
@@ -256,7 +161,7 @@ def _parsed(raw: str, file: str, number: int) -> TemplateLine:
         line = line.removeprefix(_BYTE_ORDER_MARK)
     text = line.lstrip(" \t")
     if not text or text[0] == "#":
-        return TemplateLine("", comment=line, raw=raw)
+        return TemplateLine("", comment=line)
     kind = text[0].upper()
     begin = len(line) - len(text)
     if kind not in ("U", "B", "*"):
@@ -285,7 +190,7 @@ def _parsed(raw: str, file: str, number: int) -> TemplateLine:
     blank = len(name) - len(name.rstrip(" \t"))
     name = name[: len(name) - blank]
     rest = first[len(name) :]
-    return TemplateLine(kind, name, ((rest,) if rest else ()) + tuple(parts[1:]), comment, raw)
+    return TemplateLine(kind, name, ((rest,) if rest else ()) + tuple(parts[1:]), comment)
 
 
 def _macro_fault(text: str, percent: int) -> str:
@@ -305,19 +210,3 @@ def _macro_fault(text: str, percent: int) -> str:
 
 def _refuse(message: str, file: str, number: int, at: int) -> NoReturn:
     raise ReadError(message, file=file, line=number, column=at + 1)
-
-
-def _check_writable(line: TemplateLine, text: str) -> None:
-    """Refuse a line that would read as another one."""
-    try:
-        # Not as a first line, where a mark of byte order would be dropped.
-        same = "\n" not in text and _parsed(text, _TEXT, 2)
-    except ReadError:
-        same = False
-    if not same or _meaning(same) != _meaning(line):
-        raise InputError(f"template {text!r:.60} would not be read as it is meant")
-
-
-def _meaning(line: TemplateLine) -> tuple[object, ...]:
-    # Not the parts: two pieces of text in a row are read as one.
-    return line.kind, line.name, line.places, line.comment, str(line)

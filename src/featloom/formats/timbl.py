@@ -29,6 +29,7 @@ import numpy as np
 
 from featloom.errors import InputError, ReadError
 from featloom.runs import write_beside
+from featloom.words import no_such
 
 WEIGHTINGS = {
     "nw": "no weighting",
@@ -179,7 +180,7 @@ def write_weights(
         raise InputError("a fact for the head of a file of weights must be one line")
     for name, section in weights.items():
         if name not in WEIGHTINGS:
-            raise InputError(f"no weighting {name!r}; there are {', '.join(WEIGHTINGS)}")
+            raise InputError(no_such("weighting", name, WEIGHTINGS))
         for feature, weight in section.items():
             if not 1 <= feature <= n_features:
                 raise InputError(f"{name}: no feature {feature}; there are {n_features}")

@@ -86,7 +86,7 @@ class InputReader:
         if self.table is not None:
             X = columns_by_name(estimator, X, self.table.columns)
         if isinstance(X, NominalTable) and self.table is not None:
-            return self._recoded(X)
+            return _recoded(self.table, X)
         if isinstance(X, FeatureMatrix):
             if X.shape[1] != len(self.names):
                 raise InputError(f"X has {X.shape[1]} features, {len(self.names)} were fitted")
@@ -96,12 +96,13 @@ class InputReader:
         if self.table is None:
             return FeatureMatrix.from_csr(X, names=self.names)
         table = table_from_frame(X, columns=list(self.table.columns))
-        return self._recoded(table)
+        return _recoded(self.table, table)
 
-    def _recoded(self, table: NominalTable) -> FeatureMatrix:
-        assert self.table is not None
-        table = spelled_like(table, self.table.columns, self.table.vocabularies)
-        return FeatureMatrix.from_table(self.table.recode(table))
+
+def _recoded(known: NominalTable, table: NominalTable) -> FeatureMatrix:
+    """Rows in known values, numbers written as these are."""
+    table = spelled_like(table, known.columns, known.vocabularies)
+    return FeatureMatrix.from_table(known.recode(table))
 
 
 def _two_dimensional(X):

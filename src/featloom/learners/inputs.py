@@ -15,7 +15,8 @@ from featloom.data.frames import are_records, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
 from featloom.data.table import NominalTable, spelled_like
-from featloom.errors import InputError, missing
+from featloom.errors import InputError
+from featloom.words import no_such
 
 
 class TableReader:
@@ -103,13 +104,10 @@ def _by_name_or_place(
     if named and not set(columns).isdisjoint(table.columns):
         lacking = [name for name in columns if name in needed and name not in table.columns]
         if lacking:
-            known = ", ".join(table.columns)
-            raise InputError(f"{missing('column', lacking)}; there are {known}")
+            raise InputError(no_such("column", lacking, table.columns))
         return table
     if len(table.columns) != len(columns):
-        raise InputError(
-            f"{missing('column', list(columns))}; there are {', '.join(table.columns)}"
-        )
+        raise InputError(no_such("column", list(columns), table.columns))
     return replace(table, columns=tuple(columns))
 
 
@@ -188,8 +186,7 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
         return X
     lacking = [name for name in columns if name not in there]
     if lacking:
-        known = ", ".join(map(str, X.columns))
-        raise InputError(f"{missing('column', lacking)}; there are {known}")
+        raise InputError(no_such("column", lacking, X.columns))
     if isinstance(X, NominalTable):
         return X
     kept = [name for name in X.columns if str(name) in set(columns)]
@@ -201,6 +198,9 @@ class Labelled(Protocol):
 
     @property
     def labels(self) -> np.ndarray | None: ...
+
+    @property
+    def label_codes(self) -> np.ndarray: ...
 
     @property
     def classes(self) -> tuple[str, ...]: ...
@@ -296,14 +296,13 @@ def _check_carried(data: Labelled) -> None:
 
 def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
-    assert data.labels is not None
-    present = np.flatnonzero(np.bincount(data.labels, minlength=len(data.classes)))
+    present = np.flatnonzero(np.bincount(data.label_codes, minlength=len(data.classes)))
     ordered = present[np.argsort(data.class_values[present], kind="stable")]
     new_label = np.zeros(len(data.classes), dtype=np.int64)
     new_label[ordered] = np.arange(len(ordered))
     classes = data.class_values[ordered]
     _check_number(classes)
-    return new_label[data.labels], classes
+    return new_label[data.label_codes], classes
 
 
 def _check_number(classes: np.ndarray) -> None:

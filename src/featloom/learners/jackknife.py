@@ -77,8 +77,7 @@ def jackknifed(
     ['D', 'N', 'D', 'N']
     """
     shown, names = _shown_and_labels(table, labels)
-    bounds = shown.sequence_bounds
-    assert bounds is not None
+    bounds = shown.bounds
     fold_of = sentence_folds(shown, folds=folds, seed=seed, whole_groups=whole_groups)
     parts = list(splits(fold_of))
     predicted = np.empty(len(shown), dtype=object)

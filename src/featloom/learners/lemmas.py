@@ -89,8 +89,7 @@ class SuffixLemmatizer(BaseEstimator):
         kinds, kind_of = np.unique(table.codes, axis=0, return_inverse=True)
         found = np.empty(len(kinds), dtype=object)
         found[:] = [self._lemma(word, tags) for word, tags in _tokens(table, kinds)]
-        assert table.sequence_bounds is not None
-        return split_labels(found[kind_of.ravel()], table.sequence_bounds)
+        return split_labels(found[kind_of.ravel()], table.bounds)
 
     def _lemma(self, word: str, tags: tuple[str, ...]) -> str:
         known = self.lemmas_.get((word.lower(), tags))

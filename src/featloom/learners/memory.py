@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featloom.counts.values import WEIGHTS
 from featloom.data.encoding import encode_with
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
 from featloom.kernels.votes import vote_weight
 from featloom.learners.cases import Memory, Queries
 from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison, decay_of, tolerance
@@ -35,6 +35,7 @@ from featloom.learners.neighbours import (
     distances_to_cases,
 )
 from featloom.search.workers import number_of_workers
+from featloom.words import no_such
 
 _VOTES_HELD = 20_000_000  # of some rows at a time
 
@@ -493,9 +494,7 @@ def checked_modes(
     if isinstance(metric, Mapping):
         for name in metric:
             if name not in columns:
-                raise InputError(
-                    f"no column {name!r}; there are {', '.join(columns)}{meant(name, columns)}"
-                )
+                raise InputError(no_such("column", name, columns))
         modes = tuple(metric.get(name, "overlap") for name in columns)
     elif isinstance(metric, str):
         modes = (metric,) * len(columns)

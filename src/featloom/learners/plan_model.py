@@ -308,9 +308,7 @@ class PlanModel:
             raise InputError("features, weights and classes do not fit")
 
 
-def plan_model(
-    pipeline: Any, *, target: str | None = None, learned: NominalTable | FeatureMatrix | None = None
-) -> PlanModel:
+def plan_model(pipeline: Any, *, learned: NominalTable | FeatureMatrix | None = None) -> PlanModel:
     """The linear model that a fitted pipeline of features and a classifier amounts to.
 
     Parameters
@@ -318,7 +316,6 @@ def plan_model(
     pipeline : a scikit-learn Pipeline of a transformer that can list its features
         (``feature_list()``: ConjunctionInducer, TreeTemplates), and a linear classifier or a naive
         Bayes of binary features.
-    target : name of the column with the classes; None: that of the table it was fitted on.
     learned : the rows that it was fitted on, by which the model will know them again; or None.
 
     Its answers are those of the pipeline.
@@ -331,15 +328,13 @@ def plan_model(
     coef, intercept = _weights_of(classifier)
     features = found.feature_list()
     table = getattr(found._reader, "table", None)
-    if target is None:
-        target = getattr(table, "target", "")
     model = PlanModel.of(
         features,
         features.columns,
         coef,
         intercept,
         class_names(learned if table is None else table, classifier.classes_),
-        target=target,
+        target=getattr(table, "target", ""),
         probabilistic=hasattr(classifier, "predict_proba"),
         class_type=type_of_values(classifier.classes_),
     )

@@ -65,6 +65,13 @@ class SequenceData:
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
+    @property
+    def gold(self) -> np.ndarray:
+        """The labels, of sentences that must have them."""
+        if self.labels is None:
+            raise InputError("the sentences have no labels")
+        return self.labels
+
     def take(self, sentences: np.ndarray) -> SequenceData:
         """Some of the sentences, in the order given."""
         begin, end = self.bounds[sentences], self.bounds[sentences + 1]
@@ -177,8 +184,7 @@ class SequenceModel:
 
     def loss(self, data: SequenceData) -> float:
         """The sum of −log P(gold) over the sentences whose labels are all known."""
-        assert data.labels is not None
-        known = (data.labels >= 0) & (data.labels < self.n_labels)
+        known = (data.gold >= 0) & (data.gold < self.n_labels)
         ends = np.concatenate(([0], np.cumsum(~known)))[data.bounds]
         return _Passes(self, data.take(np.flatnonzero(np.diff(ends) == 0)), Training(), 1).loss()
 

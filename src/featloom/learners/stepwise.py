@@ -19,6 +19,7 @@ Dhillon and Ungar, "Transfer Learning, Feature Selection and Word Sense Disambig
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -28,7 +29,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
-from featloom.learners.chosen_features import ChosenFeature, ChosenFeatures
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
 from featloom.learners.stepwise_paths import (
@@ -40,6 +40,7 @@ from featloom.learners.stepwise_paths import (
 )
 from featloom.learners.threads import in_threads
 from featloom.search.workers import number_of_workers
+from featloom.shown import html_table, visible
 
 LIKELIHOODS = ("gaussian", "bernoulli")
 BITS_OF_A_WEIGHT = 2.0
@@ -386,3 +387,62 @@ def _read_costs(cost, m: int, n_targets: int) -> np.ndarray:
     if not (costs >= 0).all():
         raise InputError("cost holds NaN, or bits below 0")
     return np.ascontiguousarray(costs.reshape(-1, m))
+
+
+_MOST_SHOWN = 50
+_TITLES = ("feature", "target", "saved", "paid", "weight")
+
+
+@dataclass(frozen=True)
+class ChosenFeature:
+    """A feature, the class (or target) it was chosen for, bits saved and paid, and its weight."""
+
+    name: str
+    target: Hashable
+    saved: float
+    paid: float
+    weight: float
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ChosenFeatures(list[ChosenFeature]):
+    """A list of features that prints as a table.
+
+    >>> print(ChosenFeatures([ChosenFeature("Next=e", "S", 12.34, 5.0, 0.8)]))
+    feature  target  saved  paid  weight
+    Next=e   S        12.3   5.0   +0.80
+    """
+
+    def __str__(self) -> str:
+        if not self:
+            return "no feature saves more bits than it costs"
+        lines = [_TITLES, *map(_cells, self[:_MOST_SHOWN])]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(_TITLES))]
+        text = [
+            "  ".join(
+                cell.ljust(width) if j < 2 else cell.rjust(width)
+                for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        more = len(self) - _MOST_SHOWN
+        return "\n".join([*text, *([f"and {more:,} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a table without script."""
+        if not self:
+            return f"<p>{self}</p>"
+        rows = map(_cells, self[:_MOST_SHOWN])
+        return html_table(_TITLES, rows, n_names=2, more=len(self) - _MOST_SHOWN)
+
+
+def _cells(feature: ChosenFeature) -> tuple[str, ...]:
+    return (
+        visible(feature.name),
+        visible(str(feature.target)),
+        f"{feature.saved:.1f}",
+        f"{feature.paid:.1f}",
+        f"{feature.weight:+.2f}",
+    )

@@ -28,6 +28,7 @@ from featloom.errors import InputError
 from featloom.kernels import tree as growing
 from featloom.kernels import tree_pruning as pruning
 from featloom.kernels.compiling import compiled_for
+from featloom.words import counted, no_such
 
 CRITERIA = ("gain_ratio", "information_gain")
 _MOST_COUNTS = 2**29  # values times classes of all columns; a count has four bytes
@@ -179,7 +180,7 @@ class MultiwayTree:
         for child in children.tolist():
             yield from self._lines(child, depth + 1, max_depth, max_children)
         if len(left_out):
-            more = f"{len(left_out)} more value{'s' if len(left_out) > 1 else ''}"
+            more = counted(len(left_out), "more value")
             yield "  " * (depth + 1) + f"… {more} ({self.rows[left_out].sum()} rows)"
 
     def _branch(self, node: int) -> str:
@@ -294,7 +295,7 @@ def _cut(tree: MultiwayTree, is_leaf: np.ndarray) -> MultiwayTree:
 def checked_growth(criterion: str, min_rows: int, max_depth: int | None) -> None:
     """Refuse settings by which no tree can be grown."""
     if criterion not in CRITERIA:
-        raise InputError(f"no criterion {criterion!r}; there are {', '.join(CRITERIA)}")
+        raise InputError(no_such("criterion", criterion, CRITERIA))
     if min_rows < 1:
         raise InputError(f"min_rows is {min_rows}, at least 1 expected")
     if max_depth is not None and max_depth < 0:

@@ -15,6 +15,7 @@ from typing import Any
 
 from featloom.report.tree_types import ParsedSentence
 from featloom.shown import visible
+from featloom.words import counted, plural, shortened
 
 MOST_WORDS, LONGEST_WORD, MOST_TOLD = 150, 24, 40
 GAP, LEVEL, CORNER = 16.0, 19.0, 7.0  # between words, between levels of arcs, of an arc's corner
@@ -133,7 +134,7 @@ def _shown(word: str) -> str:
 
 
 def _clipped(text: str) -> str:
-    return text if len(text) <= LONGEST_WORD else text[: LONGEST_WORD - 1] + "…"
+    return shortened(text, LONGEST_WORD)
 
 
 def _heads(heads: Sequence[int | None], n: int) -> list[int | None]:
@@ -257,8 +258,8 @@ def _differences(
 def _told(compared: int, differences: Sequence[Any], n_words: int) -> str:
     cut = f" The first {MOST_WORDS} of {n_words:,} words." if n_words > MOST_WORDS else ""
     if not compared:
-        return f"A sentence of {n_words:,} word{'s' if n_words > 1 else ''}.{cut}".strip()
-    heads = f"{compared:,} head{'s' if compared > 1 else ''}"
+        return f"A sentence of {counted(n_words, 'word')}.{cut}".strip()
+    heads = counted(compared, "head")
     if not differences:
         return f"None of {heads} differs.{cut}"
-    return f"{len(differences):,} of {heads} differ{'s' if len(differences) == 1 else ''}.{cut}"
+    return f"{len(differences):,} of {heads} {plural(len(differences), 'differs', 'differ')}.{cut}"

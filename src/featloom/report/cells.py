@@ -12,24 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from featloom.shown import visible
-
-MISSING = "–"
-
-
-def number(value: float | None, places: int = 0, *, signed: bool = False) -> str:
-    """A number as it is printed: grouped, with a true minus sign.
-
-    >>> number(55268), number(-0.12345, 3), number(None), number(0.5, 1, signed=True)
-    ('55,268', '−0.123', '–', '+0.5')
-    """
-    if value is None or not math.isfinite(value):
-        return MISSING
-    smallest, largest = 10.0**-places / 2, 1e15
-    if (value and places and abs(value) < smallest) or abs(value) >= largest:
-        text = f"{value:+.0e}" if signed else f"{value:.0e}"
-    else:
-        text = f"{value:+,.{places}f}" if signed else f"{value:,.{places}f}"
-    return text.replace("-", "−")
+from featloom.words import MISSING, number, p_value
 
 
 def decimals(values: Sequence[float | None]) -> int:
@@ -41,22 +24,6 @@ def decimals(values: Sequence[float | None]) -> int:
     sizes = [abs(value) for value in values if value is not None and math.isfinite(value)]
     largest = max(sizes, default=0.0)
     return min(max(3 - math.floor(math.log10(largest)), 0), 8) if largest else 0
-
-
-def seconds(value: float | None) -> str:
-    """A span of time in words.
-
-    >>> seconds(0.0421), seconds(3.25), seconds(125), seconds(600), seconds(7300)
-    ('0.042 s', '3.2 s', '2 min 5 s', '10 min', '2 h 1 min')
-    """
-    if value is None:
-        return MISSING
-    if value < 60:
-        return f"{value:.{1 if value >= 1 else 3}f} s"
-    minutes, left = divmod(round(value), 60)
-    if minutes < 60:
-        return f"{minutes} min {left} s" if left else f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def bars(label: str, counts: Iterable[tuple[str, int | None]], what: str) -> dict[str, Any] | None:
@@ -140,16 +107,6 @@ def share_cell(share: float | None) -> dict[str, Any]:
     return cell(f"{share:.1%}", share) | {"bar": round(min(max(100 * share, 0), 100), 2)}
 
 
-def shortened(text: str, longest: int = 40) -> str:
-    """Text for a place that has no room for more.
-
-    >>> shortened("x" * 50, 5), shortened("short")
-    ('xxxx…', 'short')
-    """
-    shown = visible(text)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
 def first_of(entries: Sequence[Any], most: int) -> str:
     """What is said above a table that does not hold everything.
 
@@ -162,7 +119,7 @@ def first_of(entries: Sequence[Any], most: int) -> str:
 
 
 def p_cell(p: float | None) -> dict[str, Any]:
-    return cell("< 0.001", p) if p is not None and p < 0.001 else number_cell(p, 3)
+    return text_cell(None) if p is None else cell(p_value(p, zero=True), p)
 
 
 def without_empty_columns(columns: list[dict], rows: list[dict]) -> dict[str, Any]:

@@ -22,15 +22,12 @@ from featloom.report.cells import (
     column,
     decimals,
     first_of,
-    number,
     number_cell,
     p_cell,
     per_cent_cell,
     points_cell,
     row,
-    seconds,
     share_cell,
-    shortened,
     text_cell,
     without_empty_columns,
 )
@@ -47,6 +44,7 @@ from featloom.report.discover_types import (
 )
 from featloom.report.metric import SHARE, Metric
 from featloom.shown import visible
+from featloom.words import number, seconds, shortened
 
 STOPPED = {
     "finished": "everything that applies was compared",
@@ -487,7 +485,7 @@ def _name_cell(
 def _size_cell(one: Contestant) -> dict[str, Any]:
     if not one.size_words:
         return number_cell(one.size)
-    return cell(shortened(one.size_words), one.size)
+    return cell(shortened(visible(one.size_words), 40), one.size)
 
 
 def _seconds_cell(value: float | None) -> dict[str, Any]:

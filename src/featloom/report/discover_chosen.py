@@ -11,7 +11,6 @@ from typing import Any
 
 from featloom.report.cells import (
     column,
-    number,
     number_cell,
     per_cent_cell,
     per_cent_interval_cell,
@@ -21,6 +20,7 @@ from featloom.report.cells import (
 )
 from featloom.report.discover_types import CalibrationBin, ChosenFigures, Confusion, Name
 from featloom.shown import visible
+from featloom.words import number
 
 MOST_CLASSES = 12
 

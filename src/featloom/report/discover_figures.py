@@ -31,6 +31,7 @@ from featloom.report.drawing import (
 )
 from featloom.report.metric import SHARE, Metric
 from featloom.shown import visible
+from featloom.words import shortened
 
 MOST_METHODS, MOST_LINES, LONGEST_CLASS = 30, 12, 20
 # What is no better than chance is drawn where the others keep at least this part of the width.
@@ -262,7 +263,7 @@ def _calibration_figure(figures: ChosenFigures | None) -> Figure | None:
         across, up = "probability of the class answered (%)", "right answers (%)"
     else:
         name = class_name(figures.positive)
-        short = name if len(name) <= LONGEST_CLASS else name[: LONGEST_CLASS - 1] + "…"
+        short = shortened(name, LONGEST_CLASS)
         across, up = f"predicted probability of {short} (%)", f"rows that are {short} (%)"
     scale = alt.Scale(domain=[0, 100], nice=False, padding=6)
     ticks = [0, 20, 40, 60, 80, 100]

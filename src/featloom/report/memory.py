@@ -26,16 +26,15 @@ from featloom.report import (
     Truth,
 )
 from featloom.report.cells import (
-    MISSING,
     cell,
     column,
-    number,
     number_cell,
     row,
     text_cell,
     without_empty_columns,
 )
 from featloom.shown import visible
+from featloom.words import MISSING, number, p_value, shortened
 
 METHODS = {
     "DE": "default",
@@ -348,7 +347,7 @@ def _pair(matrix: Matrix, i: int, j: int) -> dict[str, Any]:
     lead = (only_row > only_column) - (only_row < only_column) if counted else 0
     level = 0 if p is None else sum(p < bound for bound in (SIGNIFICANT, 0.01, 0.001))
     return {
-        "p": "< 0.001" if p is not None and p < 0.001 else number(p, 3),
+        "p": MISSING if p is None else p_value(p, zero=True),
         "level": level,
         "stars": "*" * level,
         "direction": {1: "better", -1: "worse", 0: ""}[lead],
@@ -376,7 +375,7 @@ def _places(values: Sequence[float | None]) -> int:
 def _shortened(values: Sequence[str], most: int = 15, longest: int = 24) -> list[str]:
     """The values of a question in one line, cut where they are many or long."""
     shown = [visible(value) for value in values[:most]]
-    shown = [text if len(text) <= longest else f"{text[: longest - 1]}…" for text in shown]
+    shown = [shortened(text, longest) for text in shown]
     return [*shown, "…"] if len(values) > most else shown
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from featloom.report.cells import cell, number, number_cell, text_cell
+from featloom.report.cells import cell, number_cell, text_cell
 from featloom.shown import visible
+from featloom.words import number
 
 Interval = tuple[float | None, float | None]
 
@@ -129,13 +130,3 @@ class Metric:
 
 
 SHARE = Metric()
-
-
-def bare(value: float | None, places: int = 3) -> str:
-    """A number below one as it is printed where there is little room, without its zero.
-
-    >>> bare(0.2812), bare(1.5), bare(-0.25, 2), bare(None)
-    ('.281', '1.500', '−.25', '–')
-    """
-    text = number(value, places)
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "−0.")) else text

@@ -24,11 +24,9 @@ from featloom.report.cells import (
     column,
     decimals,
     interval_cell,
-    number,
     number_cell,
     p_cell,
     row,
-    seconds,
     text_cell,
     without_empty_columns,
 )
@@ -38,6 +36,7 @@ from featloom.report.templates import summarize_templates
 from featloom.report.transfer import summarize_transfer
 from featloom.report.trees import summarize_trees
 from featloom.shown import visible
+from featloom.words import number, seconds
 
 MOST_CLASS_COLUMNS = 4
 

@@ -26,14 +26,13 @@ from featloom.report.cells import (
     cell,
     column,
     decimals,
-    number,
     number_cell,
     row,
-    seconds,
     text_cell,
     without_empty_columns,
 )
 from featloom.shown import visible
+from featloom.words import number, seconds
 
 MODELS = {"maxent": "maximum entropy", "memm": "MEMM", "crf": "CRF"}
 _PARTS = {"train": "training sentences", "valid": "validation sentences", "test": "test sentences"}

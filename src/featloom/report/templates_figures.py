@@ -16,7 +16,6 @@ from typing import Any
 
 from featloom.report import TemplateExperiment, TemplatePart, TemplateProxy
 from featloom.report import TemplateStep as Step
-from featloom.report.cells import seconds
 from featloom.report.drawing import (
     ACCENT,
     CIRCLE,
@@ -38,6 +37,7 @@ from featloom.report.templates import (
     total_seconds,
 )
 from featloom.shown import visible
+from featloom.words import seconds
 
 
 def template_figures(part: TemplatePart | None) -> list[Figure]:

@@ -18,7 +18,6 @@ from featloom.report.cells import (
     cell,
     column,
     first_of,
-    number,
     number_cell,
     p_cell,
     per_cent_cell,
@@ -38,6 +37,7 @@ from featloom.report.transfer_types import (
     TransferTask,
 )
 from featloom.shown import visible
+from featloom.words import first_and_more, number
 
 KINDS = {"ours": "with transfer", "paper": "as published", "baseline": "without transfer"}
 KINDS["control"] = "control"
@@ -281,9 +281,7 @@ def _listed(names: Sequence[str]) -> str | None:
     """Names one after the other; of many, the first and how many more."""
     if not names:
         return None
-    more = len(names) - MOST_NAMES
-    shown = [visible(name) or "(empty)" for name in names[:MOST_NAMES]]
-    return ", ".join(shown) + (f" and {number(more)} more" if more > 0 else "")
+    return first_and_more([visible(name) or "(empty)" for name in names], MOST_NAMES)
 
 
 def _size(rows: int | None) -> float:

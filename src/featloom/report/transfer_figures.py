@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.report.cells import shortened
 from featloom.report.drawing import (
     ACCENT,
     CIRCLE,
@@ -33,6 +32,7 @@ from featloom.report.transfer_types import (
     TransferPart,
 )
 from featloom.shown import visible
+from featloom.words import shortened
 
 MOST_BARS, MOST_METHODS, MOST_LINES = 25, 40, 12
 
@@ -45,8 +45,9 @@ def transfer_figures(part: TransferPart | None) -> list[Figure]:
     protocols = list(dict.fromkeys(one.protocol for one in part.methods))
     for position, protocol in enumerate(protocols):
         same = [one for one in part.methods if one.protocol == protocol]
-        words = shortened(PROTOCOLS.get(protocol, protocol)) if len(protocols) > 1 else ""
-        found.append(_method_figure(f"transfer-methods-{position}", same, words))
+        words = PROTOCOLS.get(protocol, protocol) if len(protocols) > 1 else ""
+        said = shortened(visible(words), 40)
+        found.append(_method_figure(f"transfer-methods-{position}", same, said))
     found += [_curve_figure(part.curve), _family_figure(part.families)]
     return [figure for figure in found if figure]
 

@@ -18,17 +18,14 @@ import msgspec
 
 from featloom.report.arcs import sentence_drawing
 from featloom.report.cells import (
-    MISSING,
     cell,
     column,
     decimals,
-    number,
     number_cell,
     per_cent_cell,
     per_cent_interval_cell,
     points_cell,
     row,
-    seconds,
     share_cell,
     text_cell,
     without_empty_columns,
@@ -42,6 +39,7 @@ from featloom.report.tree_types import (
     TreeTemplate,
 )
 from featloom.shown import visible
+from featloom.words import MISSING, counted, listed, number, seconds, shortened
 
 # A result may hold any tree; the page stays one that can be read and printed.
 MOST_BRANCHES, MOST_LEVELS, MOST_NODES = 12, 8, 2_000
@@ -205,8 +203,8 @@ def _more(node: TreeNode, shown: Sequence[TreeNode], known: int) -> str:
     if missing <= 0:
         said = f"{others}branches"
     else:
-        said = f"{number(missing)} {others}branch{'es' if missing > 1 else ''}"
-    with_rows = f" with {number(rows)} row{'s' if rows > 1 else ''}" if rows > 0 else ""
+        said = counted(missing, f"{others}branch", f"{others}branches")
+    with_rows = f" with {counted(rows, 'row')}" if rows > 0 else ""
     return f"{said}{with_rows}, not shown"
 
 
@@ -217,7 +215,7 @@ def _said(text: str | None) -> dict[str, str] | None:
     shown = visible(text) or "(empty)"
     cut = len(shown) > LONGEST_NAME
     return {
-        "text": shown[: LONGEST_NAME - 1] + "…" if cut else shown,
+        "text": shortened(shown, LONGEST_NAME),
         "whole": shown if cut else "",
     }
 
@@ -239,9 +237,9 @@ def _facts(part: TreesPart) -> list[tuple[str, str]]:
 
 def _tree_note(tree: ShownTree, kind: str) -> str:
     counts = [(tree.n_nodes, "node"), (tree.n_internal, "question")]
-    said = [f"{number(n)} {word}{'' if n == 1 else 's'}" for n, word in counts if n is not None]
+    said = [counted(n, word) for n, word in counts if n is not None]
     deep = f", at most {number(tree.depth)} questions on a path" if tree.depth is not None else ""
-    whole = f"The whole tree has {' and '.join(said)}{deep}. " if said else ""
+    whole = f"The whole tree has {listed(said)}{deep}. " if said else ""
     cut = f"{number(tree.cut)} of its nodes are not shown. " if (tree.cut or 0) > 0 else ""
     rows = _ROWS.get(kind, "rows")
     return (

@@ -24,6 +24,7 @@ from featloom.report.drawing import (
 from featloom.report.tree_types import TreesPart, TreeSystem, TreeTemplate
 from featloom.report.trees import ranked
 from featloom.shown import visible
+from featloom.words import shortened
 
 MOST_BARS = 20
 MOST_SYSTEMS = 40
@@ -40,9 +41,9 @@ def tree_figures(part: TreesPart | None) -> list[Figure]:
     several = len({data for data, _ in groups}) > 1
     for position, (data, metric) in enumerate(groups):
         same = [one for one in part.systems if (one.data, one.metric) == (data, metric)]
-        title = _shortened(data) if several else ""
+        title = shortened(visible(data), 40) if several else ""
         name = f"trees-systems-{position}"
-        found.append(_system_figure(name, same, _shortened(metric), title))
+        found.append(_system_figure(name, same, shortened(visible(metric), 40), title))
     return [figure for figure in found if figure]
 
 
@@ -153,9 +154,3 @@ def _system_figure(
     caption = f"{data}: {metric or 'value'}" if data else metric or "Value of each system"
     spec = placed(alt.layer(*layers), height=50 * len(values))
     return Figure(name, "trees-systems", caption, spec, legend=(legend,))
-
-
-def _shortened(name: str, longest: int = 40) -> str:
-    """A name that fits on an axis of a narrow page."""
-    shown = visible(name)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from featloom.errors import InputError
+from featloom.words import no_such
 
 Candidate = dict[str, Any]
 
@@ -111,7 +112,7 @@ class SearchSpace:
         """Refuse a candidate that lacks a choice, has one too many, or a value not offered."""
         for name in candidate:
             if name not in self.choices:
-                raise InputError(f"no choice {name!r}; there are {', '.join(self.choices)}")
+                raise InputError(no_such("choice", name, self.choices))
         for name, values in self.choices.items():
             if name not in candidate:
                 raise InputError(f"candidate has no value for {name!r}")

@@ -10,6 +10,7 @@ import sys
 import warnings
 
 from featloom.errors import InputError, ReadError
+from featloom.words import counted
 
 CHOICES = ("raise", "skip")
 
@@ -56,8 +57,8 @@ class BadRows:
     def warn(self) -> None:
         """Say once how many rows were skipped, if any were."""
         if self.count:
-            unit = self.unit if self.count == 1 else f"{self.unit}s"
-            warn_caller(f"{self.file}: {self.count:,} {unit} skipped; the first: {self.first}")
+            skipped = counted(self.count, self.unit)
+            warn_caller(f"{self.file}: {skipped} skipped; the first: {self.first}")
 
 
 def warn_caller(message: str) -> None:

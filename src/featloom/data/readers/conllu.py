@@ -23,7 +23,8 @@ from featloom.data.readers.lines import read_lines
 from featloom.data.readers.sentences import Sentences
 from featloom.data.readers.separated import wrong_width
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError, meant
+from featloom.errors import InputError, ReadError
+from featloom.words import first_few, no_such
 
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
 WIDTH, HEAD, RELATION = 10, 6, 7
@@ -86,9 +87,7 @@ def read_conllu(
     name = os.fspath(path)
     columns = (*COLUMNS, *_last_names(last))
     if target is not None and target not in columns:
-        raise InputError(
-            f"no column {target!r}; there are {', '.join(columns)}{meant(target, columns)}"
-        )
+        raise InputError(no_such("column", target, columns))
     places = _PLACES if last is None else _PLACES + _LAST_PLACES
     in_table = itemgetter(*places)
     sentences = Sentences(columns, target, BadRows(name, on_bad_row, "sentence"))
@@ -212,9 +211,7 @@ def _cycle_through(token: int, heads: Sequence[int]) -> tuple[int, str]:
         cycle.append(heads[cycle[-1] - 1])
     start = cycle.index(min(cycle))
     cycle = cycle[start:] + cycle[:start]
-    shown = ", ".join(map(str, cycle[:_SHOWN_IN_A_CYCLE]))
-    more = ", …" if len(cycle) > _SHOWN_IN_A_CYCLE else ""
-    return cycle[0], f"tokens {shown}{more} form a cycle"
+    return cycle[0], f"tokens {first_few(list(map(str, cycle)), _SHOWN_IN_A_CYCLE)} form a cycle"
 
 
 def _is_new_document(line: str) -> bool:

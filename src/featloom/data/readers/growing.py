@@ -15,6 +15,7 @@ from featloom.data.class_types import type_of_texts
 from featloom.data.readers.bad_rows import warn_caller
 from featloom.data.readers.labels import check_classes
 from featloom.data.table import NominalTable
+from featloom.words import first_few
 
 
 class GrowingColumn:
@@ -162,6 +163,6 @@ def warn_of_constant_columns(
         if len(vocabulary) < 2 and len(codes) > 1 and (codes[:, j] == codes[0, j]).all()
     ]
     if constant:
-        shown = ", ".join(constant[:10]) + (", …" if len(constant) > 10 else "")
+        shown = first_few(constant, 10)
         which = f"column {shown} is" if len(constant) == 1 else f"columns {shown} are"
         warn_caller(f"{file}: {which} constant and can tell no classes apart")

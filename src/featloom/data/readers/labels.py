@@ -14,6 +14,7 @@ import numpy as np
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import ReadError
+from featloom.words import counted
 
 Rows = TypeVar("Rows", NominalTable, FeatureMatrix, NominalTable | FeatureMatrix)
 
@@ -29,7 +30,7 @@ def with_classes(data: Rows) -> tuple[Rows, str]:
     if data.labels is None or (known := data.labels >= 0).all():
         return data, ""
     n = int((~known).sum())
-    said = f"{n:,} rows have no class and are" if n > 1 else "1 row has no class and is"
+    said = counted(n, "row has no class and is", "rows have no class and are")
     return data.take(np.flatnonzero(known)), f"{said} left out"
 
 

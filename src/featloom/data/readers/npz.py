@@ -24,6 +24,7 @@ from featloom.data.readers.svmlight import MOST_FEATURES, read_names
 from featloom.errors import InputError, ReadError
 from featloom.formats.archives import open_archive, read_array, read_head
 from featloom.formats.models import OF_NAME, Room
+from featloom.words import no_such
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -112,8 +113,7 @@ def read_matrix_folder(
     if (folder / "labels.npz").exists():
         beside = load_arrays(folder / "labels.npz")
         if "y" not in beside:
-            message = f"no array 'y'; there are {', '.join(beside)}"
-            raise ReadError(message, file=str(folder / "labels.npz"))
+            raise ReadError(no_such("array", "y", beside), file=str(folder / "labels.npz"))
         fields["labels"] = beside["y"]
         if "doc" in beside:
             fields["groups"] = beside["doc"]
@@ -215,8 +215,7 @@ def _values(given: Any, arrays: dict[str, np.ndarray], read, file: str) -> Any:
         given = arrays[given]
     elif isinstance(given, str | os.PathLike):
         if not os.path.exists(given):
-            known = ", ".join(arrays)
-            raise ReadError(f"no array {os.fspath(given)!r}; there are {known}", file=file)
+            raise ReadError(no_such("array", os.fspath(given), arrays), file=file)
         return read(given)
     if isinstance(given, np.ndarray):
         if given.ndim != 1:

@@ -21,6 +21,7 @@ from itertools import islice
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.lines import read_blocks
 from featloom.errors import InputError, ReadError
+from featloom.words import counted
 
 QUOTE = '"'
 BLANKS = None  # as a separator: any run of spaces and tabs
@@ -218,7 +219,7 @@ def wrong_width(found: int, expected: int) -> str:
     >>> wrong_width(1, 4)
     '1 column, 4 expected'
     """
-    return f"{found:,} column{'s' if found != 1 else ''}, {expected:,} expected"
+    return f"{counted(found, 'column')}, {expected:,} expected"
 
 
 def _unwrapped(cells: Sequence[str]) -> Sequence[str]:

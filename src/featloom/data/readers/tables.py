@@ -21,7 +21,8 @@ from featloom.data.readers.growing import GrowingTable
 from featloom.data.readers.lines import read_lines
 from featloom.data.readers.separated import Batch, read_batches
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError, meant
+from featloom.errors import InputError, ReadError
+from featloom.words import no_such
 
 MISSING = ("", "NA", "NaN", "nan")
 _SEPARATORS = (",", "\t", ";", "|")
@@ -293,10 +294,7 @@ def position(names: Sequence[str], wanted: str | int, file: str) -> int:
     try:
         return list(names).index(wanted)
     except ValueError:
-        shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
-        raise ReadError(
-            f"no column {wanted!r}; there are {shown}{meant(wanted, names)}", file=file
-        ) from None
+        raise ReadError(no_such("column", wanted, names), file=file) from None
 
 
 def check_names(names: Sequence[str], *, file: str, line: int | None = None) -> None:

@@ -13,6 +13,7 @@ from featloom.data.corpora import corpus, locate_file
 from featloom.data.readers.conll import IOB2_COLUMNS, read_conll
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import no_such
 
 Domain = str | Callable[[str], str]
 
@@ -33,7 +34,7 @@ def entity_texts(names: Sequence[str] = tuple(_DOMAINS)) -> list[tuple[Domain, N
     texts = []
     for name in names:
         if name not in _DOMAINS:
-            raise InputError(f"no entity text {name!r}; there are {', '.join(_DOMAINS)}")
+            raise InputError(no_such("entity text", name, _DOMAINS))
         for file in corpus(name).files:
             texts.append((_DOMAINS[name], read_entity_text(name, file.path)))
     return texts

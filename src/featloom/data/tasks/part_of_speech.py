@@ -160,8 +160,7 @@ def _table(
     text: NominalTable, rows: np.ndarray, tag: str, ambiguity: dict[str, str] | None
 ) -> NominalTable:
     """The given words of a text with all that a row shows of them."""
-    bounds = text.sequence_bounds
-    assert bounds is not None  # ``_text`` saw to it
+    bounds = text.bounds
     sentence = np.searchsorted(bounds, rows, side="right") - 1
     tags = np.array([EDGE, *text.vocabularies[text.column_index(tag)]], dtype=object)
     tag_codes = text.codes[:, text.column_index(tag)]

@@ -11,6 +11,7 @@ from featloom.data.corpora import Corpus, corpus, locate, locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.words import no_such
 
 PARTS = ("train", "valid", "test")
 _LETTERS = ("prev3", "prev2", "prev1", "letter", "next1", "next2", "next3", "sound")
@@ -31,7 +32,7 @@ def load(name: str, part: str | None = None) -> NominalTable | FeatureMatrix:
     if part is None:
         part = "all" if "all" in parts else "train"
     if part not in parts:
-        raise InputError(f"corpus {name!r} has no part {part!r}; there are {', '.join(parts)}")
+        raise InputError(f"corpus {name!r} has {no_such('part', part, parts)}")
     if name in _TASKS:
         return _TASKS[name]()[PARTS.index(part)]
     if name == "ned-gum":

@@ -25,9 +25,8 @@ from featloom.counts.blocks import (
     marks_of_features,
     sums_of_features,
 )
-from featloom.counts.evidence import ClassEvidence, ResidualEvidence
+from featloom.counts.evidence import ClassEvidence, FeatureCounts, ResidualEvidence
 from featloom.counts.memory import count_features
-from featloom.counts.merge import FeatureCounts
 from featloom.counts.ranking import Conjunctions
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix

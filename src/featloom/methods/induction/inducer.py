@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from featloom.data.blocks import Blocks
 from featloom.data.hashing import collision_rate
 from featloom.errors import InputError
-from featloom.features.display import features_html
 from featloom.features.feature import Feature
 from featloom.features.feature_list import FeatureList
 from featloom.features.plan import FeaturePlan
@@ -30,6 +29,9 @@ from featloom.methods.induction.block_procedure import BlockProcedure
 from featloom.methods.induction.procedure import Found, Procedure
 from featloom.methods.induction.selection import cut
 from featloom.scores import NAMES
+from featloom.shown import html_table
+
+_MOST_SHOWN = 50  # features in a notebook
 
 RECOMMENDED = {
     "score": "residual",
@@ -248,8 +250,12 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         if not hasattr(self, "scores_"):
             return super()._repr_html_()
         found = self.conjunctions_ or self.features_
-        rows = ((f.name, f.score, f.support, f.class_counts) for f in found)
-        return features_html(rows, [str(name) for name in self.classes_], total=len(found))
+        titles = ["feature", "score", "rows", *(f"class {name}" for name in self.classes_)]
+        rows = (
+            [f.name, f"{f.score:.4g}", *(f"{n:,}" for n in (f.support, *f.class_counts))]
+            for f in found[:_MOST_SHOWN]
+        )
+        return html_table(titles, rows, more=len(found) - _MOST_SHOWN)
 
     def _repr_mimebundle_(self, **kwargs) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

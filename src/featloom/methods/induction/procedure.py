@@ -13,9 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from featloom.counts.evidence import ClassEvidence, Conditions, ResidualEvidence
+from featloom.counts.evidence import ClassEvidence, Conditions, FeatureCounts, ResidualEvidence
 from featloom.counts.memory import CountedMatrix, best_conjunctions, count_features
-from featloom.counts.merge import FeatureCounts
 from featloom.counts.ranking import Conjunctions
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError

@@ -26,9 +26,8 @@ from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix, ValueNames
 from featloom.data.row_prints import RowPrints
 from featloom.errors import InputError
-from featloom.evaluation.comparison import compare
 from featloom.evaluation.folds import make_folds, splits
-from featloom.evaluation.objective import Objective
+from featloom.evaluation.objective import Objective, compare
 from featloom.learners.linear import logistic_regression
 from featloom.learners.plan_model import PlanModel
 from featloom.methods.induction.findings import (
@@ -40,6 +39,7 @@ from featloom.methods.induction.findings import (
 )
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.search import ConjunctionSearchCV
+from featloom.words import interval_of_points, points
 
 STRENGTHS = (0.1, 1.0, 10.0)
 BASELINE = "logistic regression on atomic features"
@@ -209,15 +209,13 @@ def _search_part(search: ConjunctionSearchCV) -> dict[str, Any]:
 
 def _verdict(result: dict[str, Any]) -> str:
     test, (before, after) = result["comparisons"][0], result["models"]
-    low, high = (100 * bound for bound in test["interval"])
-    difference = 100 * test["difference"]
-    interval = f"(95 % {low:+.1f} to {high:+.1f})"
+    difference, interval = test["difference"], f"({interval_of_points(test['interval'])})"
     sizes = f"{before['features']:,} to {after['features']:,} features"
     if not test["significant"]:
         return (
             "Conjunctions do not change the linear model beyond chance here: "
-            f"{difference:+.1f} points of {result['metric']} {interval}, {sizes}."
+            f"{points(difference)} of {result['metric']} {interval}, {sizes}."
         )
-    points = f"{abs(difference):.1f} points of {result['metric']} {interval}"
+    apart = f"{points(abs(difference), signed=False)} of {result['metric']} {interval}"
     verb, preposition = ("add", "to") if difference > 0 else ("take", "from")
-    return f"Conjunctions {verb} {points} {preposition} the linear model, {sizes}."
+    return f"Conjunctions {verb} {apart} {preposition} the linear model, {sizes}."

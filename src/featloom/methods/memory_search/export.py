@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.data.writers import write_timbl
 from featloom.errors import InputError
 from featloom.formats.timbl import write_instances, write_weights
 from featloom.learners.memory import MemoryClassifier
@@ -115,8 +114,7 @@ def _values(table: NominalTable) -> list[list[str]]:
         np.array(["", *vocabulary], dtype=object)[table.codes[:, j]].tolist()
         for j, vocabulary in enumerate(table.vocabularies)
     ]
-    assert table.labels is not None
-    return [*named, np.array(table.classes, dtype=object)[table.labels].tolist()]
+    return [*named, table.label_names.tolist()]
 
 
 def _check_complete(table: NominalTable, name: str) -> None:
@@ -128,3 +126,51 @@ def _check_complete(table: NominalTable, name: str) -> None:
             f"row {row + 1} of the {name} rows has no value in column {table.columns[column]!r}, "
             "and TiMBL knows no missing values"
         )
+
+
+def write_timbl(
+    table: NominalTable,
+    path: str | os.PathLike[str],
+    *,
+    format: str = "tabs",
+    unknown: str | None = None,
+) -> None:
+    """Write a table as TiMBL's instances: a line a row, the class last.
+
+    Parameters
+    ----------
+    table : with labels.
+    path : file to write.
+    format : "tabs", "commas" or "blanks" (``-F Tabbed``, ``-F C4.5``, ``-F Columns``).
+    unknown : what to write for unknown values and missing classes; where None, they are refused.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = NominalTable.from_columns({"letter": ["c", "k"]}, labels=["S", "K"])
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "letters.tsv")
+    ...     write_timbl(table, path, format="blanks")
+    ...     print(path.read_text(), end="")
+    c S
+    k K
+    """
+    if table.labels is None:
+        raise InputError("a table without classes cannot be written for TiMBL")
+    columns = [
+        _decoded(table.codes[:, j], vocabulary, f"value in column {name!r}", unknown)
+        for j, (name, vocabulary) in enumerate(zip(table.columns, table.vocabularies, strict=True))
+    ]
+    columns.append(_decoded(table.labels + 1, table.classes, "class", unknown))
+    write_instances(path, zip(*columns, strict=True), format=format)
+
+
+def _decoded(
+    codes: np.ndarray, vocabulary: tuple[str, ...], what: str, unknown: str | None
+) -> list[str]:
+    """The values behind codes from 1."""
+    if unknown is None and not codes.all():
+        row = int(np.argmin(codes != 0)) + 1
+        raise InputError(f"row {row} has no {what}; 'unknown' says what to write there")
+    return np.array([unknown or "", *vocabulary], dtype=object)[codes].tolist()

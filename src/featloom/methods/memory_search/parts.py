@@ -15,6 +15,7 @@ import numpy as np
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
+from featloom.words import no_such
 
 FEW_ROWS = 2_000
 TENTHS = 10
@@ -72,9 +73,8 @@ def make_parts(
         taken.append("validation")
     if not taken:
         return Parts(data, valid, test, _words(taken, by_folds, data))  # type: ignore[arg-type]
-    assert data.labels is not None
     tenth_of = make_folds(
-        data.labels, n_folds=TENTHS, groups=data.groups, seed=seed, allow_rare=True
+        data.label_codes, n_folds=TENTHS, groups=data.groups, seed=seed, allow_rare=True
     )
     held_out = {
         name: data.take(np.flatnonzero(tenth_of == tenth)) for tenth, name in enumerate(taken)
@@ -101,8 +101,12 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
         for name in first.columns:
             if name not in second.columns:
                 raise ReadError(
-                    f"no column {name!r}, which {first.source or 'the other part'} has; "
-                    f"there are {', '.join(second.columns)}",
+                    no_such(
+                        "column",
+                        name,
+                        second.columns,
+                        f", which {first.source or 'the other part'} has",
+                    ),
                     file=second.source or "the data",
                 )
 

@@ -110,10 +110,6 @@ class SettingSpace:
     def modes_of(self, candidate: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(candidate[choice] for choice in self._choice_of.values())
 
-    def mode_choices(self) -> list[str]:
-        """Names of the choices that are modes of features."""
-        return list(self._choice_of.values())
-
     def uniform(self) -> list[Candidate]:
         """Every weighting with all features compared in the same way: the exhaustive grid."""
         return [

@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.objective import LEVEL
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.findings import (
     cases,
@@ -33,6 +33,7 @@ from featloom.methods.memory_search.findings import (
 from featloom.methods.memory_search.parts import Parts
 from featloom.methods.memory_search.search import DEFAULT, MemorySearch
 from featloom.methods.memory_search.settings import Setting, SettingSpace
+from featloom.words import counted, p_words, percent, points
 
 CASES = 5
 BY_DEFAULT = "default"
@@ -189,11 +190,10 @@ def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tr
 
 
 def _check_rare(train: NominalTable, folds: int) -> None:
-    assert train.labels is not None
-    for name, rows in zip(train.classes, np.bincount(train.labels).tolist(), strict=False):
+    for name, rows in zip(train.classes, np.bincount(train.label_codes).tolist(), strict=False):
         if 0 < rows < folds:
             raise InputError(
-                f"class {name!r} has {rows} row{'s' * (rows > 1)} outside the test part, too few "
+                f"class {name!r} has {counted(rows, 'row')} outside the test part, too few "
                 f"for {folds} folds; give fewer folds, or a validation part in their place"
             )
 
@@ -202,8 +202,7 @@ def _data_part(parts: Parts) -> dict[str, Any]:
     tables = [table for table in (parts.train, parts.valid, parts.test) if table is not None]
     sizes: dict[str, int] = {}
     for table in tables:
-        assert table.labels is not None
-        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        counts = np.bincount(table.label_codes, minlength=len(table.classes)).tolist()
         for name, count in zip(table.classes, counts, strict=True):
             if count:
                 sizes[name] = sizes.get(name, 0) + count
@@ -243,7 +242,7 @@ def verdict(rows: list[dict[str, Any]], tests: dict[str, Any], kept: int = -1) -
     """
     kept %= len(rows)
     best, last = rows[kept], len(rows) - 1
-    right = f"{_described(best, last)} is right on {100 * best['test']:.1f} % of the test rows"
+    right = f"{_described(best, last)} is right on {percent(best['test'])} of the test rows"
     valid, uniform = rows[-1]["validation"], rows[1]["validation"]
     if _same(best, rows[0]):
         return f"{right}; it is the default: the search found nothing better."
@@ -254,8 +253,7 @@ def verdict(rows: list[dict[str, Any]], tests: dict[str, Any], kept: int = -1) -
     if kept == 1:
         return (
             f"{said}. It is kept, because the search fell short of it: on what was searched it is "
-            f"right on {100 * uniform:.1f} %, the setting {rows[-1]['name']} on "
-            f"{100 * valid:.1f} %."
+            f"right on {percent(uniform)}, the setting {rows[-1]['name']} on {percent(valid)}."
         )
     if _same(best, rows[1]):
         return f"{said}; it is the best uniform setting: the search found nothing better."
@@ -263,7 +261,7 @@ def verdict(rows: list[dict[str, Any]], tests: dict[str, Any], kept: int = -1) -
     if valid is not None and valid < uniform:
         said += (
             " The search fell short: on what it searched, the best uniform setting is right on "
-            f"{100 * uniform:.1f} %, the found one on {100 * valid:.1f} %."
+            f"{percent(uniform)}, the found one on {percent(valid)}."
         )
     return said
 
@@ -285,15 +283,14 @@ def _weighting(name: str) -> str:
 
 def _against(rows, tests, i: int, j: int, what: str) -> str:
     """``1.2 points above the default (McNemar p = .003)``, or that it is no real difference."""
-    difference = 100 * (rows[i]["test"] - rows[j]["test"])
+    difference = rows[i]["test"] - rows[j]["test"]
     p = tests["p"][i][j]
-    shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
     if p < LEVEL:
         side = "above" if difference > 0 else "below"
-        return f"{abs(difference):.1f} points {side} {what} (McNemar {shown})"
+        return f"{points(abs(difference), signed=False)} {side} {what} (McNemar {p_words(p)})"
     return (
-        f"against {what} the difference of {difference:+.1f} points is not significant "
-        f"(McNemar {shown})"
+        f"against {what} the difference of {points(difference)} is not significant "
+        f"(McNemar {p_words(p)})"
     )
 
 

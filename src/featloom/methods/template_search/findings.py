@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from featloom.learners.tagger import SequenceTagger
+from featloom.words import first_and_more
 
 Row = Mapping[str, Any]
 
@@ -76,8 +77,7 @@ def template_rows(tagger: SequenceTagger, history: Sequence[Row]) -> list[dict[s
 
 
 def _names(templates: Sequence[str], most: int = 4) -> str:
-    more = f" and {len(templates) - most} more" if len(templates) > most else ""
-    return ", ".join(templates[:most]) + more
+    return first_and_more(templates, most)
 
 
 def _reason(row: Row) -> str:

@@ -17,6 +17,7 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
 from featloom.features.expansion import sentence_bounds
+from featloom.words import counted, no_such
 
 HELD_OUT = 0.1
 
@@ -92,10 +93,10 @@ def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
     if not new:
         return None
     first, count = next(iter(new.items()))
-    tokens = f"{count:,} token{'s' * (count > 1)}"
+    label = f"label {first!r} ({counted(count, 'token')})"
     more = f" and {len(new) - 1} more" if len(new) > 1 else ""
     return (
-        f"{Path(table.source).name or 'the data'}: label {first!r} ({tokens}){more} was not met in "
+        f"{Path(table.source).name or 'the data'}: {label}{more} was not met in "
         "training and counts as wrong"
     )
 
@@ -115,8 +116,12 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
     for name in data.columns:
         if name not in part.columns:
             raise ReadError(
-                f"no column {name!r}, which {data.source or 'the training part'} has; "
-                f"there are {', '.join(part.columns)}",
+                no_such(
+                    "column",
+                    name,
+                    part.columns,
+                    f", which {data.source or 'the training part'} has",
+                ),
                 file=part.source or "the data",
             )
 
@@ -141,8 +146,7 @@ def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, s
 
 def _without_absent_labels(table: NominalTable) -> NominalTable:
     """Labels that only held-out sentences have are none that a model can learn."""
-    assert table.labels is not None
-    there, labels = np.unique(table.labels, return_inverse=True)
+    there, labels = np.unique(table.label_codes, return_inverse=True)
     classes = tuple(table.classes[j] for j in there)
     if len(classes) < 2:
         raise ReadError(

@@ -23,6 +23,10 @@ from featloom.learners.sequence_model import SequenceData, SequenceModel, Traini
 from featloom.methods.template_search.candidates import Place, Places
 
 PARTS = 5
+_SURE = 0.99  # tokens whose likeliest label has more probability are left out
+_MOST_TOKENS = 60_000  # that are kept, the least sure ones
+_MOST_LABELS = 4  # likeliest labels that are kept of a token
+_DAMPING = np.float32(1.0)  # of the Newton step
 _POWERS = tuple(round(0.5 + 0.05 * n, 2) for n in range(15))
 _AT_ONCE = 16  # templates that a thread scores in one go
 _MOST_KEYS = 1 << 62
@@ -82,8 +86,7 @@ class PartModels:
         first = self.data.take(np.flatnonzero(self.part_of == 0))
         if without is not None:
             first.features[:, without] = -1
-        gold = first.labels
-        assert gold is not None
+        gold = first.gold
         models = self.models.values()
         shares = np.mean([m.probabilities(first, threads=self.threads) for m in models], axis=0)
         of_gold = shares[np.arange(len(gold)), gold]
@@ -97,35 +100,22 @@ class Screen:
     ----------
     models : trained ones.
     window : the largest offset of a place.
-    sure : tokens whose likeliest label has more probability are left out.
-    most_tokens : that are kept, the least sure ones.
-    most_labels : likeliest labels that are kept of a token.
-    damping : of the Newton step.
     """
 
-    def __init__(
-        self,
-        models: PartModels,
-        window: int,
-        *,
-        sure: float = 0.99,
-        most_tokens: int = 60_000,
-        most_labels: int = 4,
-        damping: float = 1.0,
-    ):
+    def __init__(self, models: PartModels, window: int):
         table, self.bounds = models.table, models.bounds
-        self.table, self.window, self.damping = table, window, np.float32(damping)
+        self.table, self.window = table, window
         self.threads = models.threads
         shares, judged = models.posteriors()
-        gold = table.labels
-        assert gold is not None
+        gold = table.label_codes
         shares = _calibrated(shares, gold, ~judged)
         of_judged = shares[judged, gold[judged]]
         self.loss = float(-np.log(np.maximum(of_judged, 1e-12)).mean())
         self.n_judged = int(judged.sum())
         top = shares.max(axis=1)
-        if len(top) > most_tokens:
-            sure = min(sure, float(np.partition(top, most_tokens)[most_tokens]))
+        sure = _SURE
+        if len(top) > _MOST_TOKENS:
+            sure = min(sure, float(np.partition(top, _MOST_TOKENS)[_MOST_TOKENS]))
         unsure = top < sure
         self.tokens = np.concatenate(
             [np.flatnonzero(unsure & ~judged), np.flatnonzero(unsure & judged)]
@@ -134,7 +124,7 @@ class Screen:
         sentence_of = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
         self.sentence_of = sentence_of[self.tokens]
         self.n_labels = len(table.classes)
-        most = min(most_labels, self.n_labels)
+        most = min(_MOST_LABELS, self.n_labels)
         self.labels = kernel.likeliest_labels(shares[self.tokens], gold[self.tokens], most)
         self.shares = np.ascontiguousarray(shares[self.tokens[:, None], self.labels])
         self._places: dict[Place, tuple[np.ndarray, int]] = {}
@@ -150,7 +140,7 @@ class Screen:
             for number in range(first, min(first + _AT_ONCE, len(templates))):
                 found[number] = kernel.template_gain(
                     self._keys(templates[number]), self.learned, self.labels, self.shares,
-                    self.n_labels, self.damping,
+                    self.n_labels, _DAMPING,
                 )  # fmt: skip
 
         with ThreadPoolExecutor(max_workers=self.threads) as pool:
@@ -160,7 +150,7 @@ class Screen:
     def take(self, places: Places) -> None:
         """Go on as if a template had been learned."""
         kernel.take_steps(
-            self._keys(places), self.learned, self.labels, self.shares, self.n_labels, self.damping
+            self._keys(places), self.learned, self.labels, self.shares, self.n_labels, _DAMPING
         )
 
     def _place(self, place: Place) -> tuple[np.ndarray, int]:

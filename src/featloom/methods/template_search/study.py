@@ -19,10 +19,17 @@ import numpy as np
 from featloom.data.columns import column_maker
 from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
-from featloom.evaluation.chunks import chunk_counts, label_codes, token_counts
-from featloom.evaluation.comparison import LEVEL
-from featloom.evaluation.judging import CHUNK_F1, OF_COUNTS, TOKEN_ACCURACY, judged_counts
+from featloom.evaluation.chunks import (
+    CHUNK_F1,
+    OF_COUNTS,
+    TOKEN_ACCURACY,
+    chunk_counts,
+    judged_counts,
+    label_codes,
+    token_counts,
+)
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.features.expansion import sentence_bounds
 from featloom.learners.tagger import SequenceTagger
@@ -34,6 +41,7 @@ from featloom.methods.template_search.findings import (
 )
 from featloom.methods.template_search.parts import SentenceParts, new_labels
 from featloom.methods.template_search.search import TemplateSearch
+from featloom.words import counted, p_words, percent, points
 
 CHOSEN, BY_DEFAULT = "chosen templates", "default templates"
 
@@ -141,8 +149,8 @@ def compare_taggers(
         metric = TOKEN_ACCURACY
         counts = [token_counts(*label_codes(gold, a)[:3]) for a in (chosen, default)]
     models = []
-    for name, counted in zip((CHOSEN, BY_DEFAULT), counts, strict=True):
-        found = bootstrap_interval(counted, OF_COUNTS[metric], seed=seed)
+    for name, of_tagger in zip((CHOSEN, BY_DEFAULT), counts, strict=True):
+        found = bootstrap_interval(of_tagger, OF_COUNTS[metric], seed=seed)
         interval = [found.low, found.high]
         models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
     test = paired_bootstrap(counts[0], counts[1], OF_COUNTS[metric], seed=seed)
@@ -163,20 +171,18 @@ def verdict(models: Sequence[dict[str, Any]], test: dict[str, Any], n_templates:
     >>> verdict(models, {"difference": 0.01, "p": 0.002, "significant": True}, 24)
     'A CRF with the 24 chosen templates reaches a chunk F1 of 93.00 % on the test sentences, 1.00 points above the default templates (paired bootstrap over sentences, p = .002).'
     """  # noqa: E501
-    difference = 100 * test["difference"]
-    shown = "p < .001" if test["p"] < 0.001 else f"p = {test['p']:.3f}".replace("0.", ".", 1)
-    chosen = models[0]
-    plural = "s" * (n_templates != 1)
+    difference, chosen = test["difference"], models[0]
     said = (
-        f"A CRF with the {n_templates} chosen template{plural} reaches a {chosen['metric']} of "
-        f"{100 * chosen['value']:.2f} % on the test sentences"
+        f"A CRF with the {counted(n_templates, 'chosen template')} reaches a {chosen['metric']} of "
+        f"{percent(chosen['value'], 2)} on the test sentences"
     )
-    how = f"(paired bootstrap over sentences, {shown})"
+    how = f"(paired bootstrap over sentences, {p_words(test['p'])})"
     if test["significant"]:
         side = "above" if difference > 0 else "below"
-        return f"{said}, {abs(difference):.2f} points {side} the default templates {how}."
+        apart = points(abs(difference), 2, signed=False)
+        return f"{said}, {apart} {side} the default templates {how}."
     return (
-        f"{said}; against the default templates the difference of {difference:+.2f} points is "
+        f"{said}; against the default templates the difference of {points(difference, 2)} is "
         f"not significant {how}."
     )
 
@@ -203,8 +209,7 @@ def _warn_of_new_labels(train: NominalTable, test: NominalTable) -> None:
 def _data_part(parts: SentenceParts) -> dict[str, Any]:
     sizes: dict[str, int] = {}
     for table in (parts.train, parts.test):
-        assert table.labels is not None
-        counts = np.bincount(table.labels, minlength=len(table.classes)).tolist()
+        counts = np.bincount(table.label_codes, minlength=len(table.classes)).tolist()
         for name, count in zip(table.classes, counts, strict=True):
             if count:
                 sizes[name] = sizes.get(name, 0) + count

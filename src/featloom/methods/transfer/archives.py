@@ -15,8 +15,9 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
-from featloom.errors import InputError, ReadError, meant
+from featloom.errors import InputError, ReadError
 from featloom.methods.transfer.parts import TaskRows
+from featloom.words import no_such
 
 # Corpora that are archives: the file, and the arrays that tell task, class and document.
 ARCHIVES = {"wsd-verbs": ("ewt.npz", {"task": "verb", "target": "sense", "groups": "doc"})}
@@ -52,7 +53,7 @@ def corpus_rows(
 def read_archive(
     path: str | Path,
     *,
-    task: str | None,
+    task: str,
     target: str | None,
     groups: str | None,
     judged: bool = True,
@@ -63,10 +64,7 @@ def read_archive(
         raise InputError(f"{path} has no classes; name the array that holds them by --target")
     for name in (task, target, groups):
         if name is not None and name not in arrays:
-            raise ReadError(
-                f"no array {name!r}; there are {', '.join(arrays)}{meant(name, arrays)}",
-                file=str(path),
-            )
+            raise ReadError(no_such("array", name, arrays), file=str(path))
     plural = f"{target}s"
     matrix = read_sparse(
         path,
@@ -75,7 +73,6 @@ def read_archive(
         classes=plural if plural in arrays else None,
         groups=groups,
     )
-    assert task is not None
     of_row, named = np.asarray(arrays[task]), arrays.get(f"{task}s")
     if of_row.shape != (len(matrix),):
         raise ReadError(f"{of_row.size} tasks for {len(matrix)} rows", file=str(path))

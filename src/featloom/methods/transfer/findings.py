@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_t
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer.clusters import BACKGROUND
@@ -21,6 +21,7 @@ from featloom.methods.transfer.parts import TaskRows, TransferParts
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TaskClass, TransFeat
+from featloom.words import interval_of_points, p_words, points
 
 MOST_FAMILIES, MOST_SHARED = 1_000, 20
 
@@ -97,32 +98,37 @@ def verdict(gain: Mapping[str, Any], shuffled: Mapping[str, Any], learner: str) 
     >>> print(verdict(gain, gain | {"difference": 0.02}, "a linear SVM"))
     What other tasks found relevant lifts a linear SVM by 1.65 points of accuracy a task (95 % +0.80 to +2.50; paired t over 50 tasks, p < .001), and by 2.00 points above the same prior shuffled over features.
     """  # noqa: E501
-    points = 100 * gain["difference"]
+    difference = gain["difference"]
     if gain["p"] is None:
         return (
             f"Too few tasks can differ to tell whether other tasks help {learner}: "
             f"{gain['tasks']} of two classes or more, with rows in the test part."
         )
-    low, high = (100 * bound for bound in gain["interval"])
-    p = "p < .001" if gain["p"] < 0.001 else f"p = {gain['p']:.3f}".replace("0.", ".", 1)
-    how = f"(95 % {low:+.2f} to {high:+.2f}; paired t over {gain['tasks']} tasks, {p})"
+    how = (
+        f"({interval_of_points(gain['interval'], 2)}; paired t over {gain['tasks']} tasks, "
+        f"{p_words(gain['p'])})"
+    )
     if not gain["significant"]:
         return (
             f"What other tasks found relevant does not help {learner}: the difference of "
-            f"{points:+.2f} points of accuracy a task is within chance {how}."
+            f"{points(difference, 2)} of accuracy a task is within chance {how}."
         )
-    if points < 0:
+    apart = f"{points(abs(difference), 2, signed=False)} of accuracy"
+    if difference < 0:
         return (
-            f"What other tasks found relevant costs {learner} {-points:.2f} points of accuracy a "
-            f"task {how}; these tasks do better alone."
+            f"What other tasks found relevant costs {learner} {apart} a task {how}; these tasks do "
+            "better alone."
         )
-    above = 100 * shuffled["difference"]
-    said = f"What other tasks found relevant lifts {learner} by {points:.2f} points of accuracy"
+    above = shuffled["difference"]
+    said = f"What other tasks found relevant lifts {learner} by {apart}"
     if shuffled["significant"] and above > 0:
-        return f"{said} a task {how}, and by {above:.2f} points above the same prior shuffled over features."  # noqa: E501
+        return (
+            f"{said} a task {how}, and by {points(above, 2, signed=False)} above the same prior "
+            "shuffled over features."
+        )
     return (
         f"{said} a task {how}, but the same prior shuffled over features is not told apart from it "
-        f"({above:+.2f} points): the gain is not one of transfer."
+        f"({points(above, 2)}): the gain is not one of transfer."
     )
 
 

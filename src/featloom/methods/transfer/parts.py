@@ -17,6 +17,7 @@ from featloom.errors import ReadError
 from featloom.evaluation.folds import make_folds
 from featloom.methods.transfer.families import family_of
 from featloom.methods.transfer.task_data import SharedFeatures
+from featloom.words import counted, first_few
 
 HELD_OUT = 5  # one part in so many
 _NAMED = 5
@@ -112,11 +113,11 @@ def transfer_parts(
         test = _same_features(data, test)
     if rows is not None:
         train = first_rows(train, rows, seed)
-        words += f"; at most {rows:,} row{'s' * (rows > 1)} of each task to learn from"
+        words += f"; at most {counted(rows, 'row')} of each task to learn from"
     known = np.isin(test.tasks, np.unique(train.tasks))
     if not known.all():
         warned.append(
-            f"{_counted(test.tasks[~known], 'task')} in the test part alone, not reported on"
+            f"{_named(test.tasks[~known], 'task')} in the test part alone, not reported on"
         )
         test = test.take(known)
     if not len(test):
@@ -146,15 +147,15 @@ def oddities(train: TaskRows, test: TaskRows) -> list[str]:
     n_rows = np.bincount(task_of, minlength=len(names))
     said = []
     if (n_rows == 1).any():
-        said.append(f"{_counted(names[n_rows == 1], 'task')} with a single row to learn from")
+        said.append(f"{_named(names[n_rows == 1], 'task')} with a single row to learn from")
     if (one := n_classes < 2).any():
         said.append(
-            f"{_counted(names[one], 'task')} with one class to learn from, answered with it by "
+            f"{_named(names[one], 'task')} with one class to learn from, answered with it by "
             "all methods and left out of the tests"
         )
     silent = names[~np.isin(names, test.tasks)]
     if len(silent):
-        said.append(f"{_counted(silent, 'task')} without a row in the test part, learned from only")
+        said.append(f"{_named(silent, 'task')} without a row in the test part, learned from only")
     return said + _lonely(train, names, task_of)
 
 
@@ -168,7 +169,7 @@ def _lonely(train: TaskRows, names: np.ndarray, task_of: np.ndarray) -> list[str
     said = []
     if (alone := shared == 0).any():
         said.append(
-            f"{_counted(names[alone], 'task')} without a feature that another task has; only the "
+            f"{_named(names[alone], 'task')} without a feature that another task has; only the "
             "rates of families can help"
         )
     tasks_of: dict[str, set[int]] = {}
@@ -177,7 +178,7 @@ def _lonely(train: TaskRows, names: np.ndarray, task_of: np.ndarray) -> list[str
     unknown = [family for family, tasks in tasks_of.items() if len(tasks) == 1]
     if unknown:
         said.append(
-            f"{_counted(sorted(unknown), 'family', 'families')} in one task alone; there its "
+            f"{_named(sorted(unknown), 'family', 'families')} in one task alone; there its "
             "features are taken to be as likely as the average"
         )
     return said
@@ -238,13 +239,11 @@ def _same_features(data: TaskRows, test: TaskRows) -> TaskRows:
     return replace(test, matrix=matrix)
 
 
-def _counted(names: Sequence[str] | np.ndarray, one: str, many: str = "") -> str:
+def _named(names: Sequence[str] | np.ndarray, one: str, many: str = "") -> str:
     """So many of something, the first of them by name.
 
-    >>> _counted(["ask"], "task"), _counted(list("abcdefg"), "task")
+    >>> _named(["ask"], "task"), _named(list("abcdefg"), "task")
     ('1 task (ask)', '7 tasks (a, b, c, d, e, …)')
     """
     found = np.unique(np.asarray(names, dtype=str)).tolist()
-    listed = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
-    word = one if len(found) == 1 else many or f"{one}s"
-    return f"{len(found):,} {word} ({listed})"
+    return f"{counted(len(found), one, many)} ({first_few(found, _NAMED)})"

@@ -8,7 +8,8 @@ import numpy as np
 
 from featloom.data.frames import table_from_frame
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, meant
+from featloom.errors import InputError
+from featloom.words import first_few, meant
 
 
 def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
@@ -30,7 +31,7 @@ def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
         X = table_from_frame(X)
     if tasks not in X.columns:
         raise InputError(
-            f"no column is called {tasks!r}; there are {', '.join(X.columns)}"
+            f"no column is called {tasks!r}; there are {first_few(X.columns)}"
             f"{meant(tasks, X.columns)}"
         )
     place = X.columns.index(tasks)

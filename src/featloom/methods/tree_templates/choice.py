@@ -197,7 +197,7 @@ class TreeTemplatesCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ]
         scores = [row["scores"] for row in self.cv_results_]
         sizes = [row["features"] for row in self.cv_results_]
-        chosen = self.cv_results_[one_standard_error(None, scores, sizes, rule=self.rule)]
+        chosen = self.cv_results_[one_standard_error(scores, sizes, rule=self.rule)]
         self.best_params_ = {name: chosen[name] for name in ("max_length", "most")}
         self.best_params_ |= {f"classifier__{k}": v for k, v in chosen["classifier"].items()}
         self.best_score_, self.best_std_ = chosen["mean"], chosen["std"]
@@ -252,10 +252,9 @@ class CutEvaluation:
             self._at_hand = fold, FoldTemplates(*parts, self.templates, settings)
         at_hand = self._at_hand[1]
         learn, judge = at_hand.matrices(candidate["max_length"], candidate["most"])
-        assert self.table.labels is not None
         model = clone(self.classifier).set_params(**candidate["classifier"])
-        model.fit(learn, self.table.labels[train])
-        score = self.objective.value(self.table.labels[test], model.predict(judge))
+        model.fit(learn, self.table.label_codes[train])
+        score = self.objective.value(self.table.label_codes[test], model.predict(judge))
         return {"score": score, "features": learn.shape[1]}
 
     def __getstate__(self):

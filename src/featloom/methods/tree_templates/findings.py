@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.evaluation.comparison import LEVEL
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.learners.tree import MultiwayTree
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.methods.tree_templates.parts import GrowthParts
+from featloom.words import counted, interval_of_points, p_words, points
 
 SHOWN_DEPTH, SHOWN_CHILDREN = 5, 12
 MOST_TEMPLATES = 1000
@@ -121,8 +122,8 @@ def compare_counts(
     ([0.5, 1.0], 0.5, True)
     """
     models = []
-    for name, counted in counts.items():
-        found = bootstrap_interval(counted, of_counts, seed=seed)
+    for name, of_system in counts.items():
+        found = bootstrap_interval(of_system, of_counts, seed=seed)
         interval = [found.low, found.high]
         models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
     rival, *others = counts
@@ -152,20 +153,18 @@ def verdict(
     ...               rival="the columns alone", metric="accuracy", by="McNemar"))
     12 templates from trees lift a logistic regression 2.10 points of accuracy above the columns alone (95 % +1.20 to +3.00; McNemar, p < .001).
     """  # noqa: E501
-    low, high = (100 * bound for bound in test["interval"])
-    points = 100 * test["difference"]
-    p = "p < .001" if test["p"] < 0.001 else f"p = {test['p']:.3f}".replace("0.", ".", 1)
-    how = f"(95 % {low:+.2f} to {high:+.2f}; {by}, {p})"
+    difference = test["difference"]
+    how = f"({interval_of_points(test['interval'], 2)}; {by}, {p_words(test['p'])})"
     one = n_templates == 1
-    said = f"{n_templates:,} template{'' if one else 's'} from trees"
+    said = f"{counted(n_templates, 'template')} from trees"
     if not test["significant"]:
         return (
             f"{said} {'does' if one else 'do'} not help {learner} beyond {rival}: the difference "
-            f"of {points:+.2f} points of {metric} is within chance {how}."
+            f"of {points(difference, 2)} of {metric} is within chance {how}."
         )
-    verb, side = ("lift", "above") if points > 0 else ("leave", "below")
-    s = "s" if one else ""
-    return f"{said} {verb}{s} {learner} {abs(points):.2f} points of {metric} {side} {rival} {how}."
+    verb, side = ("lift", "above") if difference > 0 else ("leave", "below")
+    apart = f"{points(abs(difference), 2, signed=False)} of {metric}"
+    return f"{said} {verb}{'s' if one else ''} {learner} {apart} {side} {rival} {how}."
 
 
 def system_rows(models: Sequence[Mapping[str, Any]], data: str) -> list[dict[str, Any]]:
@@ -213,13 +212,11 @@ def arc_sentences(
     table: NominalTable, heads: Sequence[Sequence[int]], *, most: int = 6
 ) -> list[dict[str, Any]]:
     """Sentences of 5 to 25 tokens for drawing: half of them parsed as they should be, half not."""
-    bounds = table.sequence_bounds
-    assert bounds is not None
-    assert table.heads is not None
+    bounds = table.bounds
     kinds: dict[bool, list[int]] = {True: [], False: []}
     for s, predicted in enumerate(heads):
         if _SHORTEST <= len(predicted) <= _LONGEST:
-            kinds[table.heads[bounds[s] : bounds[s + 1]].tolist() == list(predicted)].append(s)
+            kinds[table.tree_heads[bounds[s] : bounds[s + 1]].tolist() == list(predicted)].append(s)
     n_right = min(len(kinds[True]), max(most // 2, most - len(kinds[False])))
     chosen = kinds[True][:n_right] + kinds[False][: most - n_right]
     word = "form" if "form" in table.columns else table.columns[0]
@@ -228,7 +225,7 @@ def arc_sentences(
         {
             "words": _values(table, word, bounds[s], bounds[s + 1]),
             "tags": [] if tag is None else _values(table, tag, bounds[s], bounds[s + 1]),
-            "gold": table.heads[bounds[s] : bounds[s + 1]].tolist(),
+            "gold": table.tree_heads[bounds[s] : bounds[s + 1]].tolist(),
             "predicted": list(heads[s]),
         }
         for s in chosen

@@ -19,6 +19,7 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
+from featloom.words import no_such
 
 HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
 UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
@@ -100,40 +101,26 @@ def parts_of_blocks(blocks: Blocks) -> GrowthParts:
 
 def check_classes(sample: NominalTable) -> None:
     """Refuse a sample that a model cannot be fitted on."""
-    assert sample.labels is not None
-    if len(np.unique(sample.labels)) < 2:
+    if len(np.unique(sample.label_codes)) < 2:
         raise InputError("the sample to learn from holds one class only; there are too few rows")
-
-
-def take_trees(table: NominalTable, which: np.ndarray) -> NominalTable:
-    """Some sentences of a table, with their heads."""
-    taken = take_sentences(table, which)
-    if table.heads is None:
-        return taken
-    bounds = table.sequence_bounds
-    assert bounds is not None
-    rows = [np.arange(bounds[s], bounds[s + 1]) for s in which.tolist()]
-    return replace(taken, heads=table.heads[np.concatenate([np.empty(0, np.int64), *rows])])
 
 
 def _size(table: NominalTable, kind: str) -> int:
     if kind == "table":
         return len(table)
-    assert table.sequence_bounds is not None
-    return len(table.sequence_bounds) - 1
+    return len(table.bounds) - 1
 
 
 def _held_out(data: NominalTable, kind: str, seed: int) -> tuple[np.ndarray, str]:
     """Which rows or sentences are held out; and in words what was kept whole."""
     if kind == "table":
-        assert data.labels is not None
         if len(data) < 2 * HELD_OUT[kind]:
             raise ReadError(
                 f"{len(data)} rows, too few to hold some out; name a test part by --test",
                 file=data.source or "the data",
             )
         fold_of = make_folds(
-            data.labels, n_folds=HELD_OUT[kind], groups=data.groups, seed=seed, allow_rare=True
+            data.label_codes, n_folds=HELD_OUT[kind], groups=data.groups, seed=seed, allow_rare=True
         )
         return fold_of == 0, "" if data.groups is None else ", groups whole,"
     n = _size(data, kind)
@@ -144,8 +131,7 @@ def _held_out(data: NominalTable, kind: str, seed: int) -> tuple[np.ndarray, str
         )
     units, whole = np.arange(n), ""
     if data.groups is not None and len(np.unique(data.groups)) > 1:
-        assert data.sequence_bounds is not None
-        units, whole = data.groups[data.sequence_bounds[:-1]], ", whole documents,"
+        units, whole = data.groups[data.bounds[:-1]], ", whole documents,"
     _, unit_of = np.unique(units, return_inverse=True)
     sizes = np.bincount(unit_of)
     order = np.random.default_rng(seed).permutation(len(sizes))
@@ -157,7 +143,7 @@ def _held_out(data: NominalTable, kind: str, seed: int) -> tuple[np.ndarray, str
 
 def _taken(data: NominalTable, chosen: np.ndarray, kind: str) -> NominalTable:
     which = np.flatnonzero(chosen)
-    return data.take(which) if kind == "table" else take_trees(data, which)
+    return data.take(which) if kind == "table" else take_sentences(data, which)
 
 
 def _check_answers(table: NominalTable, kind: str) -> None:
@@ -176,8 +162,12 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
     for name in data.columns:
         if name not in part.columns:
             raise ReadError(
-                f"no column {name!r}, which {data.source or 'the training part'} has; "
-                f"there are {', '.join(part.columns)}",
+                no_such(
+                    "column",
+                    name,
+                    part.columns,
+                    f", which {data.source or 'the training part'} has",
+                ),
                 file=part.source or "the data",
             )
     if not data.columns:
@@ -186,8 +176,7 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
 
 def _without_absent_labels(table: NominalTable) -> NominalTable:
     """Labels that only held-out sentences have are none that a model can learn."""
-    assert table.labels is not None
-    there, labels = np.unique(table.labels, return_inverse=True)
+    there, labels = np.unique(table.label_codes, return_inverse=True)
     classes = tuple(table.classes[j] for j in there)
     if len(classes) < 2:
         raise ReadError(

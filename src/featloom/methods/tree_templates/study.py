@@ -25,9 +25,9 @@ from sklearn.base import clone
 
 from featloom.data.blocks import blocks_part
 from featloom.data.table import NominalTable
-from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
+from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import mcnemar
 from featloom.learners.tree import MultiwayTree
 from featloom.methods.tree_templates.features import SeenFeatures
@@ -47,6 +47,7 @@ from featloom.methods.tree_templates.linear_models import (
 )
 from featloom.methods.tree_templates.parts import GrowthParts, check_classes
 from featloom.methods.tree_templates.tree_templates import TreeTemplates, with_singles
+from featloom.words import counted
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PLAIN = "logistic regression on the columns"
@@ -108,7 +109,7 @@ def study_table(
             "setting": f"C {strengths[model['name']]:g}",
         }
     n_asked = sum(tree.n_internal for tree in _answering(templates))
-    models[2]["setting"] = f"{n_asked:,} question{'s' * (n_asked != 1)}"
+    models[2]["setting"] = counted(n_asked, "question")
     held_out = test if parts.valid is None else parts.valid
     drops = fitted[GROWN].drops(_recoded(train, held_out), seed=seed)
     settings = templates._settings()
@@ -166,10 +167,9 @@ def _tuning_parts(
         yield learn, _drawn(parts.valid, seed), grown
         return
     train = _drawn(parts.train, seed)
-    assert train.labels is not None
     anew = clone(templates).set_params(cutoff=max(parts.cutoff, templates.cutoff))
     fold_of = make_folds(
-        train.labels, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
+        train.label_codes, n_folds=_FOLDS, groups=train.groups, seed=seed, allow_rare=True
     )
     for learned, judged in splits(fold_of):
         learn = train.take(learned)

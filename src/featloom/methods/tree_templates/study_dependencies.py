@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.sentences import take_sentences
 from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.evaluation.attachment import attachment_counts
@@ -31,7 +32,7 @@ from featloom.methods.tree_templates.findings import (
     template_rows,
     verdict,
 )
-from featloom.methods.tree_templates.parts import GrowthParts, take_trees
+from featloom.methods.tree_templates.parts import GrowthParts
 from featloom.methods.tree_templates.study import Keep, source_name
 
 GROWN, BY_HAND = "templates from trees", "templates by hand"
@@ -136,7 +137,7 @@ def _drops(parser: DependencyParser, table: NominalTable, seed: int) -> dict[str
     short = np.flatnonzero(~is_long(table, parser.longest))
     n = len(short)
     some = np.random.default_rng(seed).choice(n, min(n, _DROP_SENTENCES), replace=False)
-    sentences = take_trees(table, short[np.sort(some)])
+    sentences = take_sentences(table, short[np.sort(some)])
     edges = parser._reader.read(sentences)
     candidates = parser._candidates(edges)
 

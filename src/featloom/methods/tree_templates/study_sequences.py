@@ -15,8 +15,7 @@ import numpy as np
 
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
-from featloom.evaluation.chunks import label_codes, token_counts
-from featloom.evaluation.judging import OF_COUNTS, TOKEN_ACCURACY
+from featloom.evaluation.chunks import OF_COUNTS, TOKEN_ACCURACY, label_codes, token_counts
 from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template

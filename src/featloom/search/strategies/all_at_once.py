@@ -14,6 +14,7 @@ from typing import Any
 from featloom.errors import InputError
 from featloom.search.space import Candidate, candidate_key, json_text
 from featloom.search.strategies import Result, Strategy, score_of
+from featloom.words import no_such
 
 
 class AllAtOnce:
@@ -55,7 +56,7 @@ class AllAtOnce:
         asked = self.strategy.ask(n)
         for candidate in asked:
             if self.choice not in candidate:
-                raise InputError(f"no choice {self.choice!r}; there are {', '.join(candidate)}")
+                raise InputError(no_such("choice", self.choice, candidate))
         self._untold.extend(asked)
         # One for one, though some are then the same: the loop answers those from memory, and
         # how candidates are cut into calls makes no difference.

@@ -15,6 +15,7 @@ from featloom.errors import InputError
 from featloom.search.space import Candidate, SearchSpace, candidate_key
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import Moves, is_valid, single_changes
+from featloom.words import no_such
 
 
 class Greedy(RoundByRound):
@@ -55,7 +56,7 @@ class Greedy(RoundByRound):
         SearchSpace(space.choices).check(start)
         for name in (*(only or ()), *(moves or ())):
             if name not in space.choices:
-                raise InputError(f"no choice {name!r}; there are {', '.join(space.choices)}")
+                raise InputError(no_such("choice", name, space.choices))
         for name, of_value in (moves or {}).items():
             for value, becomes in of_value.items():
                 for one in (value, *becomes):
