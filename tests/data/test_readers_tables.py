@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.data.readers import read_table
-from featloom.data.readers.tables import MISSING, read_table_blocks
+from featloom.data.readers.assembly import MISSING
+from featloom.data.readers.tables import read_table_blocks
 from featloom.errors import InputError, ReadError
 
 PP = "verb,prep,class\nate,with,V\nsaw,of,N\nate,of,N\n"

@@ -185,10 +185,10 @@ def _changed_array(array: np.ndarray, random: Random) -> np.ndarray:
 
 def _resized(kind: str, arrays: dict[str, np.ndarray], random: Random) -> dict[str, np.ndarray]:
     """Arrays with one of the model's lengths changed, in all of them that have it."""
-    from featloom.learners import model_files, parser_files, plan_model, tagger_files
+    from featloom.learners import memory, parser, plan_model, tagger
     from featloom.methods.transfer import task_models
 
-    modules = (model_files, parser_files, plan_model, tagger_files, task_models)
+    modules = (memory, parser, plan_model, tagger, task_models)
     (layout,) = (module.LAYOUT for module in modules if module.LAYOUT.kind == kind)
     told = {name: layout.declared(name) for name in arrays}
     lengths = sorted({size.partition("+")[0] for one in told.values() for size in one.sizes})

@@ -35,7 +35,7 @@ def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
 
 def save_memory(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     """Stored cases, which are the rows that were learned, with the way they are compared."""
-    from featloom.learners.model_files import save_memory as write
+    from featloom.learners.memory import save_memory as write
 
     memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])
     write(memory, folder / MODEL)

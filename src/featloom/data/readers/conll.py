@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from featloom.data.readers.assembly import check_names, position
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.lines import read_lines
 from featloom.data.readers.sentences import Sentences
 from featloom.data.readers.separated import check_width, wrong_width
-from featloom.data.readers.tables import check_names, position
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 

@@ -13,12 +13,11 @@ from featloom.data.class_types import type_of_texts
 from featloom.data.encoding import encode
 from featloom.data.frames import text_of
 from featloom.data.pipes import is_pipe
+from featloom.data.readers.assembly import MISSING, Layout, warn_of_constant_columns
 from featloom.data.readers.bad_rows import BadRows
-from featloom.data.readers.growing import warn_of_constant_columns
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.parquet_structure import Structure, check_structure
 from featloom.data.readers.parquet_trial import decodes
-from featloom.data.readers.tables import MISSING, Layout
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 

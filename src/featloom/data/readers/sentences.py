@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from featloom.data.readers.assembly import GrowingTable
 from featloom.data.readers.bad_rows import BadRows
-from featloom.data.readers.growing import GrowingTable
 from featloom.data.table import NominalTable
 from featloom.errors import ReadError
 

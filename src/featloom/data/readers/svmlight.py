@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from featloom.data.readers.assembly import GrowingColumn
 from featloom.data.readers.bad_rows import BadRows
-from featloom.data.readers.growing import GrowingColumn
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import read_lines
 from featloom.errors import InputError, ReadError

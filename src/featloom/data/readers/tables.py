@@ -16,15 +16,14 @@ from itertools import chain
 
 import numpy as np
 
+from featloom.data.readers.assembly import MISSING, Layout, assemble, check_names
 from featloom.data.readers.bad_rows import BadRows
-from featloom.data.readers.growing import GrowingTable
 from featloom.data.readers.lines import read_lines
+from featloom.data.readers.parquet import read_parquet, read_parquet_blocks
 from featloom.data.readers.separated import Batch, read_batches
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
-from featloom.words import no_such
+from featloom.errors import ReadError
 
-MISSING = ("", "NA", "NaN", "nan")
 _SEPARATORS = (",", "\t", ";", "|")
 
 
@@ -83,8 +82,6 @@ def read_table(
     """
     name = os.fspath(path)
     if name.lower().endswith((".parquet", ".pq")):
-        from featloom.data.readers.parquet import read_parquet
-
         return read_parquet(
             path,
             target=target,
@@ -137,8 +134,6 @@ def read_table_blocks(
     """
     name = os.fspath(path)
     if name.lower().endswith((".parquet", ".pq")):
-        from featloom.data.readers.parquet import read_parquet_blocks
-
         yield from read_parquet_blocks(path, target=target, missing=missing)
         return
     bad_rows = BadRows(name, on_bad_row)
@@ -206,107 +201,6 @@ def _drawn(batches: Iterator[Batch], share: float, seed: int) -> Iterator[Batch]
         yield batch.take(np.flatnonzero(random.random(len(batch)) < share).tolist())
 
 
-def assemble(
-    batches: Iterator[Batch],
-    names: Sequence[str],
-    *,
-    file: str,
-    target: str | int | None,
-    columns: Sequence[str] | None,
-    groups: str | int | None,
-    missing: Collection[str],
-    bad_rows: BadRows,
-    require_labels: bool,
-    keep_unlabelled: bool = False,
-) -> NominalTable:
-    """A table from batches of rows whose columns have the given names."""
-    layout = Layout(names, target, columns, groups, file, require_labels)
-    growing = GrowingTable(
-        [names[j] for j in layout.features],
-        target=None if layout.target is None else names[layout.target],
-        groups=None if layout.groups is None else names[layout.groups],
-        missing=missing,
-    )
-    needed = layout.needed(require_labels and not keep_unlabelled)
-    missing = frozenset(missing)
-    for batch in batches:
-        for j, what in needed.items():
-            if not missing.isdisjoint(batch.columns[j]):
-                batch = _without_missing(batch, j, what, names[j], missing, bad_rows)
-        if len(batch):
-            growing.extend(
-                [batch.columns[j] for j in layout.features],
-                labels=None if layout.target is None else batch.columns[layout.target],
-                groups=None if layout.groups is None else batch.columns[layout.groups],
-            )
-    if not len(growing):
-        raise ReadError("no rows" if bad_rows.count == 0 else "no row can be used", file=file)
-    return growing.finish(source=file, require_labels=require_labels)
-
-
-class Layout:
-    """Which columns of a file are features, which one the target, which one the groups."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        target: str | int | None,
-        columns: Sequence[str] | None,
-        groups: str | int | None,
-        file: str,
-        require_labels: bool,
-    ):
-        if not require_labels and isinstance(target, str) and target not in names:
-            target = None
-        self.target = None if target is None else position(names, target, file)
-        self.groups = None if groups is None else position(names, groups, file)
-        if self.target is not None and self.target == self.groups:
-            raise InputError(f"column {names[self.target]!r} cannot be both target and groups")
-        taken = {self.target, self.groups}
-        wanted = (
-            range(len(names)) if columns is None else [position(names, c, file) for c in columns]
-        )
-        self.features = [j for j in wanted if j not in taken]
-        if not self.features:
-            raise ReadError("no columns beside the target", file=file)
-
-    def needed(self, require_labels: bool) -> dict[int, str]:
-        """The columns in which no cell may be missing, and what each of them holds."""
-        needed = {}
-        if self.target is not None and require_labels:
-            needed[self.target] = "label"
-        if self.groups is not None:
-            needed[self.groups] = "group"
-        return needed
-
-    def columns(self) -> list[int]:
-        """All columns that are read."""
-        beside = [j for j in (self.target, self.groups) if j is not None]
-        return [*self.features, *beside]
-
-
-def position(names: Sequence[str], wanted: str | int, file: str) -> int:
-    """Place of a column given by name or number (negative ones count from the end)."""
-    if isinstance(wanted, int):
-        if -len(names) <= wanted < len(names):
-            return wanted % len(names)
-        raise ReadError(f"no column number {wanted}; there are {len(names)} columns", file=file)
-    try:
-        return list(names).index(wanted)
-    except ValueError:
-        raise ReadError(no_such("column", wanted, names), file=file) from None
-
-
-def check_names(names: Sequence[str], *, file: str, line: int | None = None) -> None:
-    """Refuse two columns of one name."""
-    seen: set[str] = set()
-    for number, name in enumerate(names, start=1):
-        if name in seen:
-            message = f"column {name!r} appears twice (is the first line a header?)"
-            raise ReadError(message, file=file, line=line, column=number)
-        seen.add(name)
-
-
 def sniff_separator(name: str) -> str:
     """The separator by the file's ending, else the one that the first line has most of."""
     bare = name.lower().removesuffix(".xz").removesuffix(".gz")
@@ -317,16 +211,3 @@ def sniff_separator(name: str) -> str:
             unquoted = "".join(line.split('"')[::2])
             return max(_SEPARATORS, key=unquoted.count)
     raise ReadError("no rows", file=name)
-
-
-def _without_missing(
-    batch: Batch, column: int, what: str, name: str, missing: frozenset[str], bad_rows: BadRows
-) -> Batch:
-    kept = []
-    for row, cell in enumerate(batch.columns[column]):
-        if cell in missing:
-            message = f"no {what} in column {name!r}"
-            bad_rows.add(message, line=batch.lines[row], column=column + 1)
-        else:
-            kept.append(row)
-    return batch.take(kept)

@@ -11,10 +11,10 @@ import os
 from collections.abc import Sequence
 from itertools import chain, islice
 
+from featloom.data.readers.assembly import assemble, check_names, position
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.lines import read_lines
 from featloom.data.readers.separated import BLANKS, Batch, read_batches
-from featloom.data.readers.tables import assemble, check_names, position
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 

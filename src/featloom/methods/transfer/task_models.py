@@ -41,8 +41,7 @@ from featloom.formats.models import (
 )
 from featloom.learners.inputs import rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
-from featloom.methods.transfer.prior_files import prior_of, prior_text
-from featloom.methods.transfer.relevance import RelevancePrior
+from featloom.methods.transfer.relevance import RelevancePrior, prior_of, prior_text
 
 
 class _Description(msgspec.Struct):

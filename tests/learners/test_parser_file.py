@@ -12,8 +12,7 @@ from featloom.errors import ReadError
 from featloom.features.template import Template
 from featloom.formats.models import load_model, pack_strings, save_model
 from featloom.learners.memory import MemoryClassifier
-from featloom.learners.parser import DependencyParser
-from featloom.learners.parser_files import load_parser, save_parser
+from featloom.learners.parser import DependencyParser, load_parser, save_parser
 
 NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
 
