@@ -23,12 +23,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from featloom.errors import InputError
+from featloom.local_cluster import start_local_cluster
 from featloom.scratch import scratch_folder
 
 PATIENCE = 60.0  # seconds without any worker
@@ -350,9 +352,10 @@ def _added(add, sums):
 
 
 def _version() -> str:
-    import featloom
-
-    return featloom.__version__
+    try:
+        return metadata.version("featloom")
+    except metadata.PackageNotFoundError:  # a source tree that was never installed
+        return "unknown"
 
 
 def _workers_wanted(address: str) -> int | None:
@@ -382,7 +385,7 @@ def _distributed():
 
 def _local_cluster(n_workers: int, folder: Path):
     try:
-        from featloom.local_cluster import start_local_cluster
+        pass
     except ModuleNotFoundError as error:
         raise InputError(
             f"workers of our own need the package {error.name}: pip install 'featloom[dask]'"

@@ -17,7 +17,7 @@ HEAVY = ("numba", "sklearn", "polars", "altair", "pandas", "scipy", "dask")
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 
 
-@pytest.mark.parametrize("typed", [["--help"], ["induce", "--help"], ["--version"]])
+@pytest.mark.parametrize("typed", [["--help"], ["--version"]])
 def test_help_loads_nothing_heavy(typed):
     program = f"""
 import sys

@@ -54,7 +54,7 @@ def commands() -> Meaning:
     """Every command with its arguments and its options, and their defaults."""
     app = typer.Typer()
     for name in COMMANDS:
-        import_module(f"featloom.cli.{name}").register(app)
+        app.command(name)(getattr(import_module(f"featloom.cli.{name}"), name))
     found: Meaning = {}
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         for one in command.params:

@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import typer
 
+from featloom.data import corpora as corpus_list
+from featloom.data.corpora import how_to_get
 from featloom.shown import terminal
 
 
@@ -17,8 +19,6 @@ def corpora(
     ),
 ) -> None:
     """List the named corpora: what they are, their licences, and whether they are here."""
-    from featloom.data import corpora as corpus_list
-
     if fetch is not None:
         corpus_list.fetch(fetch)
     folders = {corpus.name: corpus_list.find(corpus.name) for corpus in corpus_list.corpora()}
@@ -35,15 +35,8 @@ def corpora(
         raise typer.Exit(1)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("corpora")(corpora)
-
-
 def _print_json(entries, folders, faults, verified) -> None:
     from json import dumps
-
-    from featloom.data.corpora import how_to_get
 
     rows = []
     for corpus in entries:
@@ -60,8 +53,6 @@ def _print_json(entries, folders, faults, verified) -> None:
 def _print_table(entries, folders, faults, verified) -> None:
     from rich.markup import escape
     from rich.table import Table
-
-    from featloom.data.corpora import how_to_get
 
     table = Table("name", "what", "rows", "licence", "here")
     table.columns[0].no_wrap = True

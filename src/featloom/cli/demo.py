@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from featloom.cli import options
+from featloom.cli.discover import discover
+from featloom.cli.session import REQUEST, resume_command
+from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
+from featloom.errors import InputError
+from featloom.runs import progress
+from featloom.search import Budget
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
@@ -35,13 +41,6 @@ def demo(
     json: options.Json = False,
 ) -> None:
     """Ask of letters and sounds which method helps, and write a report."""
-    from featloom.cli.discover import discover
-    from featloom.cli.session import REQUEST
-    from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
-    from featloom.errors import InputError
-    from featloom.runs import progress
-    from featloom.search import Budget
-
     Budget.of_time(budget)  # a wrong one is refused before anything is written
     target = f"sounded_{phoneme}"
     with options.run_folder(out) as run:
@@ -67,9 +66,6 @@ def demo(
 
 def written_once(run: Run, content: str) -> Path:
     """The table in the folder of its run; in that of another run nothing is written."""
-    from featloom.cli.session import REQUEST, resume_command
-    from featloom.errors import InputError
-
     table = run.path / TABLE
     if table.is_file() and table.read_bytes() == content.encode():
         return table
@@ -104,8 +100,3 @@ def as_csv(question: NominalTable, target: str) -> str:
     rows.writerow([*question.columns, target, WORD])
     rows.writerows(zip(*columns, classes, words, strict=True))
     return stream.getvalue()
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("demo")(demo)

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.discover_tables import show_chosen, show_leaderboard, time_words
 from featloom.cli.recipes import lines_to_use
+from featloom.cli.transfer import load_rows
+from featloom.discover.discovery import compare_all, time_for
+from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
+from featloom.discover.kept import MODEL
+from featloom.discover.progress import Progress
+from featloom.discover.reading import read_data, share_to_read
+from featloom.errors import InputError
+from featloom.methods.transfer.archives import is_archive
+from featloom.runs import Timing, encode_result
+from featloom.search import Interrupted
 from featloom.shown import terminal
 
 if TYPE_CHECKING:
     from featloom.discover import Discovery
-    from featloom.discover.progress import Progress
     from featloom.search import Budget
 
 _ANEW = frozenset({"out", "quiet", "json"})
@@ -77,9 +87,6 @@ def discover(
 ) -> None:
     """Compare every applicable method with tuned baselines, and choose one."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
-    from featloom.discover.discovery import time_for
-    from featloom.discover.reading import share_to_read
-    from featloom.runs import Timing
 
     time_for(budget, trials)  # a wrong one is refused before anything is read
     timing, begun = Timing(), monotonic()
@@ -106,10 +113,6 @@ def answer(
     noticed: Sequence[str], since: float, quiet: bool, json: bool,
 ) -> None:  # fmt: skip
     """Compare, write the run, and show what was found; after Ctrl-C, what was finished."""
-    from featloom.discover.discovery import compare_all, time_for
-    from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
-    from featloom.search import Interrupted
-
     how = {name: typed[name] for name in _ASKED if name in typed}
     question, is_test, warnings = ask(loaded, test=held_out, **how)
     warnings = [*noticed, *warnings]
@@ -141,12 +144,7 @@ def load_any(
     bins: int | None = None, share: float = 1.0, seed: int = 0,
 ) -> Any:  # fmt: skip
     """What DATA names: rows of many tasks where a task is named, else a table or sentences."""
-    from featloom.cli.transfer import load_rows
-    from featloom.methods.transfer.archives import is_archive
-
     if bins is not None or share < 1:
-        from featloom.discover.reading import read_data
-
         skip = None if on_bad_row == "raise" else on_bad_row
         return read_data(
             data, target, groups, share=share, seed=seed, numbers=bins is not None, on_bad_row=skip
@@ -162,8 +160,6 @@ def live_table(
     question: Any, quiet: bool, budget: Budget | None = None, since: float | None = None
 ) -> Progress:
     """The scores so far, on a terminal; elsewhere nothing."""
-    from featloom.discover.progress import Progress
-
     return Progress(
         question.metric,
         lower_is_better=getattr(question, "lower_is_better", False),
@@ -179,9 +175,6 @@ def finish(
 ) -> None:  # fmt: skip
     """Write the run, then show the result in the way that was asked for."""
     import warnings
-
-    from featloom.errors import InputError
-    from featloom.runs import encode_result
 
     parts = found.result
     parts["data"]["source"] = source
@@ -208,8 +201,6 @@ def _remove_others(run, files: Sequence[str]) -> None:
     """Take away what an earlier result of the run had and this one has not: it is no longer so."""
     from contextlib import suppress
 
-    from featloom.errors import InputError
-
     with suppress(InputError, OSError):
         for name in run.result().get("files", []):
             if name not in files and Path(name).name == name:
@@ -218,8 +209,6 @@ def _remove_others(run, files: Sequence[str]) -> None:
 
 def show(result: dict[str, Any], page: Path | None, run) -> None:
     """Print the leaderboard, what the chosen model is worth, and the verdict."""
-    from featloom.cli.discover_tables import show_chosen, show_leaderboard, time_words
-
     console = terminal()
     console.say(result["protocol"])
     show_leaderboard(console, result)
@@ -237,8 +226,6 @@ def show(result: dict[str, Any], page: Path | None, run) -> None:
 
 def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[dict[str, str]]:
     """How to use what was chosen, on the command line and in Python."""
-    from featloom.discover.kept import MODEL
-
     if found.fitted is None:
         return []
     kind = found.question.kind
@@ -264,8 +251,3 @@ def _use(found: Discovery, run, source: str, typed: Mapping[str, Any]) -> list[d
         }
     )
     return said
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("discover")(discover)

@@ -14,11 +14,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.memory import as_table
+from featloom.cli.select import is_treebank, named_columns, read_sentences
+from featloom.data.blocks_parquet import parquet_files
+from featloom.data.corpora import corpus, names_corpus
+from featloom.data.readers import format_of, read_conllu
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError, ReadError
+from featloom.evaluation.chunks import judged_counts
+from featloom.features.plan import FeaturePlan
+from featloom.learners.tree import CRITERIA
+from featloom.learners.tree_paths import FORESTS
+from featloom.methods.tree_templates import TreeTemplates
+from featloom.methods.tree_templates.parts import UNITS, growth_parts, parts_of_blocks
+from featloom.methods.tree_templates.study import study_table
+from featloom.methods.tree_templates.study_dependencies import study_dependencies
+from featloom.methods.tree_templates.study_sequences import study_sequences
+from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
 from featloom.words import counted, percent
 
 if TYPE_CHECKING:
-    from featloom.data.table import NominalTable
     from featloom.methods.tree_templates.parts import GrowthParts
     from featloom.runs import Run
 
@@ -87,8 +104,6 @@ def grow(
 ) -> None:
     """Grow templates from decision trees, and test whether they help."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
-    from featloom.methods.tree_templates.parts import UNITS
-    from featloom.runs import Timing
 
     timing = Timing()
     growth = checked_growth(
@@ -122,10 +137,6 @@ def checked_growth(**asked: Any) -> dict[str, Any]:
 
     Those that were not asked for are left out: each kind of data has its own.
     """
-    from featloom.errors import InputError
-    from featloom.learners.tree import CRITERIA
-    from featloom.learners.tree_paths import FORESTS
-
     allowed = {"criterion": CRITERIA, "forest": FORESTS, "prune": ("error", "gain", "none", None)}
     for name, known in allowed.items():
         if asked[name] not in known:
@@ -140,9 +151,6 @@ def checked_growth(**asked: Any) -> dict[str, Any]:
 def check_reading(data: Path, memory: str | None, dask: str | None, **of_whole: Any) -> None:
     """Refuse options that do not suit data in blocks, or data that is read whole."""
     import os
-
-    from featloom.data.blocks_parquet import parquet_files
-    from featloom.errors import InputError
 
     in_blocks = (memory is not None or os.path.isdir(data)) and bool(parquet_files(data))
     if dask is not None and not in_blocks:
@@ -160,10 +168,6 @@ def load_parts(
     memory: str | None = None, **how: Any,
 ) -> GrowthParts:  # fmt: skip
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
-
-    from featloom.data.corpora import names_corpus
-    from featloom.errors import InputError
-    from featloom.methods.tree_templates.parts import growth_parts, parts_of_blocks
 
     reading = {name: how[name] for name in ("groups", "on_bad_row")}
     blocks = options.load_blocks(data, target=target, memory=memory, hashed=None, **reading)
@@ -191,9 +195,6 @@ def kind_of(data: Path, target: str | None) -> str:
     """Whether a file is a table, sentences with labels, or dependency trees."""
     import os
 
-    from featloom.data.readers import format_of
-    from featloom.errors import ReadError
-
     if not os.path.exists(data):
         hint = "" if data.suffix else ", and no corpus of that name; 'featloom corpora' lists them"
         raise ReadError(f"no such file{hint}", file=str(data))
@@ -216,11 +217,6 @@ def _read(
     columns: str | None,
     on_bad_row: str,
 ) -> NominalTable:
-    from featloom.cli.memory import as_table
-    from featloom.cli.select import is_treebank, read_sentences
-    from featloom.data.readers import read_conllu
-    from featloom.errors import InputError, ReadError
-
     for name, value, allowed in (("groups", groups, "table"), ("columns", columns, "sequence")):
         if value is not None and kind != allowed:
             words = {"table": "tables", "sequence": "sentences with labels"}[allowed]
@@ -236,11 +232,6 @@ def _read(
 
 def _corpus(name: str, trees: bool) -> tuple[str, list[NominalTable | None]]:
     """What kind a corpus is of, and its parts as far as it has them."""
-    from featloom.data.corpora import corpus
-    from featloom.data.table import NominalTable
-    from featloom.data.tasks.ready import load
-    from featloom.errors import InputError
-
     first = load(name)
     if not isinstance(first, NominalTable):
         raise InputError(f"corpus {name!r} is a sparse matrix; trees are grown on columns")
@@ -261,11 +252,6 @@ def run_study(
     progress,
 ) -> dict[str, Any]:  # fmt: skip
     """The study that suits the kind of data; what it finishes is kept at once."""
-    from featloom.evaluation.chunks import judged_counts
-    from featloom.methods.tree_templates import TreeTemplates
-    from featloom.methods.tree_templates.study import study_table
-    from featloom.methods.tree_templates.study_dependencies import study_dependencies
-    from featloom.methods.tree_templates.study_sequences import study_sequences
 
     def keep(name: str, found: Any) -> None:
         if run is not None and name == "model":
@@ -289,10 +275,6 @@ def run_study(
 
 def write_templates(run: Run, found: Any) -> None:
     """The templates in the forms that other programs read; those of edges as a plan alone."""
-    from featloom.errors import InputError
-    from featloom.features.plan import FeaturePlan
-    from featloom.methods.tree_templates import TreeTemplates
-
     if not isinstance(found, TreeTemplates):
         plan = FeaturePlan(templates=tuple(found.templates_))
         run.write(PLAN, plan.to_json() + "\n")
@@ -309,16 +291,12 @@ def write_templates(run: Run, found: Any) -> None:
 
 def layout(parts: GrowthParts, columns: str | None) -> dict[str, Any]:
     """How the file of sentences was laid out, for ``featloom tag``."""
-    from featloom.cli.select import named_columns
-
     names = named_columns(columns) or [*parts.train.columns, parts.train.target]
     return {"columns": names, "target": parts.train.target}
 
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
-    from featloom.runs import encode_result
-
     result, page = session.write_result(study, run, timing, seed)
     if json:
         typer.echo(encode_result(result))
@@ -400,8 +378,3 @@ def model_line(model: dict[str, Any]) -> str:
         )
     said += f", {model['setting']}" if "setting" in model else ""
     return said + (f", {model['seconds']:.1f} s" if "seconds" in model else "")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("grow")(grow)

@@ -8,6 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.data.blocks import Blocks
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.table import NominalTable
+from featloom.errors import InputError, ReadError
+from featloom.methods.induction import ConjunctionInducer
+from featloom.methods.induction.search import PAPER_GRID
+from featloom.methods.induction.selection import cut
+from featloom.methods.induction.study import study_induction
+from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
 from featloom.words import counted, first_few, no_such
 
@@ -67,8 +76,6 @@ def induce(
 ) -> None:
     """Select features, join them into conjunctions, and test whether they help a linear model."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
-    from featloom.methods.induction import ConjunctionInducer
-    from featloom.runs import Timing
 
     timing = Timing()
     inducer = ConjunctionInducer(
@@ -118,8 +125,6 @@ def load_rows(data: Path, memory: str | None, hashed: int | None, **how: Any):
 
 def grid_of(preset: str | None) -> dict[str, list]:
     """What a search chooses from: the paper's k and l, or the number of conjunctions."""
-    from featloom.methods.induction.search import PAPER_GRID
-
     if preset == "paper":
         return {name: list(values) for name, values in PAPER_GRID.items()}
     return {"final_keep": [250, 500, 1000, 2000, 4000]}
@@ -127,12 +132,6 @@ def grid_of(preset: str | None) -> dict[str, list]:
 
 def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
     """Turn a table into features and study them; ``how`` goes to ``study_induction``."""
-    from featloom.data.blocks import Blocks
-    from featloom.data.matrix import FeatureMatrix
-    from featloom.data.table import NominalTable
-    from featloom.errors import InputError, ReadError
-    from featloom.methods.induction.study import study_induction
-
     if isinstance(loaded, Blocks):
         say("compiling kernels (first use only) and counting blocks")
         return study_induction(loaded, inducer, domain=domain, say=say, **how)
@@ -151,8 +150,6 @@ def run_study(loaded, inducer, *, domain=(), say, **how) -> dict[str, Any]:
 
 def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
-    from featloom.runs import encode_result
-
     result, page = session.write_result(study, run, timing, seed)
     if json:
         typer.echo(encode_result(result))
@@ -221,8 +218,6 @@ def checked_amount(name: str, text: str) -> float | int | str | None:
         ...
     featloom.errors.InputError: keep is 2.5; a share must lie in (0, 1], a number be whole
     """
-    from featloom.methods.induction.selection import cut
-
     amount = None if text == "all" else number(text)
     if amount != "auto":
         # Told now rather than after a long reading; how many features there are does not matter.
@@ -242,8 +237,3 @@ def number(text: str) -> float | int | str:
         except ValueError:
             continue
     return text
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("induce")(induce)

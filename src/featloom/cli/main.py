@@ -17,10 +17,27 @@ from shutil import get_terminal_size
 
 from featloom.shown import visible, wrapped
 
-COMMANDS = (
-    "discover", "demo", "induce", "grow", "select", "memory", "transfer", "predict", "tag", "parse",
-    "reproduce", "resume", "corpora", "report",
-)  # fmt: skip
+# What there is, in the order of the help, and in what words; the module of a command has its name
+# and is loaded when it is asked for.
+COMMANDS = {
+    "discover": "Compare every applicable method with tuned baselines, and choose one.",
+    "demo": "Ask of letters and sounds which method helps, and write a report.",
+    "induce": "Select features, join them into conjunctions, and test whether they help a linear "
+    "model.",
+    "grow": "Grow templates from decision trees, and test whether they help.",
+    "select": "Search feature templates for sentences, and train a CRF with them.",
+    "memory": "Search which features count, by which metric, and with which k and weights.",
+    "transfer": "Learn which features matter from many small tasks, and test whether it helps "
+    "each.",
+    "predict": "Predict the classes of rows, as CSV on standard output or in a file.",
+    "tag": "Label the tokens of sentences, on standard output or in a file.",
+    "parse": "Predict heads and relations of tokens, on standard output or in a file.",
+    "reproduce": "Repeat the experiment of a paper; everything finished is kept, and resumed if "
+    "stopped.",
+    "resume": "Go on with a run that was stopped: what it had finished is taken from its journal.",
+    "corpora": "List the named corpora: what they are, their licences, and whether they are here.",
+    "report": "Write the page of a run from its result, and say where it is.",
+}
 # The last bits of a sum depend on how many threads share it, and results do not.
 ONE_THREAD_FOR_LINEAR_ALGEBRA = {
     "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "BLIS_NUM_THREADS": "1",
@@ -59,13 +76,28 @@ def _run(arguments: list[str] | None) -> None:
     ) -> None:
         """Finds the features that make small, fast, readable models accurate on symbolic data."""
 
-    for name in COMMANDS:
-        import_module(f"featloom.cli.{name}").register(app)
-    for command in app.registered_commands:
-        command.callback = _told_in_one_line(command.callback)
+    given = sys.argv[1:] if arguments is None else arguments
+    asked = next((word for word in given if not word.startswith("-")), None)
+    for name, words in COMMANDS.items():
+        command = _loaded(name) if name == asked else _named(name)
+        app.command(name, help=words)(command)
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         app(arguments, prog_name="featloom")
+
+
+def _loaded(name: str) -> Callable:
+    """A command as its module has it."""
+    return _told_in_one_line(getattr(import_module(f"featloom.cli.{name}"), name))
+
+
+def _named(name: str) -> Callable:
+    """A command that is listed, and not asked for."""
+
+    def listed() -> None:
+        raise RuntimeError(f"{name} was not loaded")
+
+    return listed
 
 
 def _say_interrupted(*notes: str) -> None:
@@ -77,7 +109,7 @@ def _say_interrupted(*notes: str) -> None:
     _say("; ".join(dict.fromkeys(["interrupted", *notes])))
 
 
-def _told_in_one_line(command: Callable | None) -> Callable:
+def _told_in_one_line(command: Callable) -> Callable:
     """The command, whose faults end in a line and an exit code.
 
     The faults are met inside the command because the command-line package has its own,
@@ -88,8 +120,6 @@ def _told_in_one_line(command: Callable | None) -> Callable:
     from featloom.cli.session import check_text
     from featloom.data.pipes import kept_pipes
     from featloom.errors import InputError
-
-    assert command is not None
 
     @wraps(command)
     def guarded(*args, **options):

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.data.corpora import corpus
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError, ReadError
+from featloom.methods.memory_search import MemorySearch
+from featloom.methods.memory_search.export import export_timbl
+from featloom.methods.memory_search.parts import make_parts
+from featloom.methods.memory_search.search import STRATEGIES
+from featloom.methods.memory_search.settings import KS, SettingSpace
+from featloom.methods.memory_search.study import study_memory
+from featloom.runs import Timing, encode_result
+from featloom.search import Budget
 from featloom.shown import terminal
 from featloom.words import first_few, no_such, p_value
 
 if TYPE_CHECKING:
-    from featloom.data.table import NominalTable
     from featloom.methods.memory_search.parts import Parts
 
 MODEL = "model.featloom"
@@ -80,9 +91,6 @@ def memory(
     if timbl is not None:
         asked["timbl"] = timbl = timbl.resolve()
     options.folder_to_write(timbl)
-    from featloom.methods.memory_search.export import export_timbl
-    from featloom.methods.memory_search.study import study_memory
-    from featloom.runs import Timing
 
     timing = Timing()
     search = memory_search(
@@ -112,12 +120,6 @@ def memory(
 
 def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, trials, folds):
     """The search that the options ask for; a wrong one is told before anything is read."""
-    from featloom.errors import InputError
-    from featloom.methods.memory_search import MemorySearch
-    from featloom.methods.memory_search.search import STRATEGIES
-    from featloom.methods.memory_search.settings import KS, SettingSpace
-    from featloom.search import Budget
-
     if strategy not in STRATEGIES:
         raise InputError(no_such("strategy", strategy, STRATEGIES))
     if compat not in ("timbl", "none"):
@@ -145,8 +147,6 @@ def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callabl
     """Progress in seconds where the budget is a time, for then they say how much is left."""
     from time import monotonic
 
-    from featloom.search import Budget
-
     seconds = Budget.of_time(budget).seconds
     if seconds is None:
         return progress
@@ -164,8 +164,6 @@ def numbers_of_neighbours(text: str) -> tuple[int, ...]:
     >>> numbers_of_neighbours("1,3, 5")
     (1, 3, 5)
     """
-    from featloom.errors import InputError
-
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
@@ -177,9 +175,6 @@ def load_parts(
 ) -> Parts:
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
     import os
-
-    from featloom.errors import InputError
-    from featloom.methods.memory_search.parts import make_parts
 
     first = as_table(options.load(data, **how))
     given = {"valid": valid, "test": test}
@@ -201,9 +196,6 @@ def load_parts(
 
 def corpus_parts(name: str) -> dict[str, NominalTable | None]:
     """The validation and test part of a corpus, as far as it has them."""
-    from featloom.data.corpora import corpus
-    from featloom.data.tasks.ready import load
-
     held = {file.part for file in corpus(name).files}
     # A corpus whose files are not parts is made into its three parts, or comes in one piece.
     parts = {"valid", "test"} if held == {""} else held
@@ -214,9 +206,6 @@ def corpus_parts(name: str) -> dict[str, NominalTable | None]:
 
 def as_table(loaded) -> NominalTable:
     """What was read, if its columns can be compared and its classes are known."""
-    from featloom.data.table import NominalTable
-    from featloom.errors import ReadError
-
     if not isinstance(loaded, NominalTable):
         message = "a sparse matrix; memory-based learning compares the columns of a table"
         raise ReadError(message, file=loaded.source)
@@ -230,8 +219,6 @@ def as_table(loaded) -> NominalTable:
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
-    from featloom.runs import encode_result
-
     result, page = session.write_result(study, run, timing, seed)
     if json:
         typer.echo(encode_result(result))
@@ -292,8 +279,3 @@ def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
         line(f"model: {model}")
     if page is not None:
         line(f"report: {page}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("memory")(memory)

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from featloom.cli.session import REQUEST, resume_command
+from featloom.cluster import cluster
+from featloom.data.blocks_parquet import parquet_files, read_blocks
+from featloom.data.corpora import locate, names_corpus
+from featloom.data.readers import read
+from featloom.data.readers.labels import with_classes
+from featloom.data.tasks.ready import load as load_ready
+from featloom.errors import InputError, ReadError
+from featloom.runs import LOCK, MARK, RESULT, Run, held, write_beside
+from featloom.search.journal import read_journal
+
 if TYPE_CHECKING:
     from featloom.data.blocks import Blocks
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.table import NominalTable
-    from featloom.runs import Run
 
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
@@ -81,9 +91,6 @@ def load(
     A corpus must have classes; with ``trees``, heads of words will do.  Rows of a table without a
     class are left out and counted, unless they are to be kept.
     """
-    from featloom.data.corpora import names_corpus
-    from featloom.errors import ReadError
-
     name = str(data)
     # Raising is what every reader does; not all have the choice.
     skip = None if on_bad_row == "raise" else on_bad_row
@@ -94,7 +101,6 @@ def load(
     if not os.path.exists(name) and data.name == name and not data.suffix:
         message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
         raise ReadError(message, file=name)
-    from featloom.data.readers import read
 
     found = read(data, keep_unlabelled=skip is None, **given)
     return found if keep_unlabelled or skip is not None else _with_classes(found)
@@ -104,8 +110,6 @@ def _with_classes(data: NominalTable | FeatureMatrix) -> NominalTable | FeatureM
     """The rows that have a class; those that have none are told of."""
     import warnings
 
-    from featloom.data.readers.labels import with_classes
-
     data, said = with_classes(data)
     if said:
         warnings.warn(f"{data.source}: {said}", stacklevel=2)
@@ -113,10 +117,6 @@ def _with_classes(data: NominalTable | FeatureMatrix) -> NominalTable | FeatureM
 
 
 def _load_corpus(name: str, given: dict[str, str], trees: bool) -> NominalTable | FeatureMatrix:
-    from featloom.data.corpora import locate
-    from featloom.data.tasks.ready import load as load_ready
-    from featloom.errors import InputError
-
     for option in given:
         # Classes and groups of a corpus are part of what it is.
         raise InputError(
@@ -145,9 +145,6 @@ def load_blocks(
 
     None where DATA is to be read whole.
     """
-    from featloom.data.blocks_parquet import parquet_files, read_blocks
-    from featloom.errors import InputError
-
     asked = memory is not None or hashed is not None
     files = parquet_files(data) if os.path.isdir(data) or asked else []
     if not files:
@@ -168,7 +165,6 @@ def workers(dask: str | None) -> Iterator[None]:
     if dask is None:
         yield
         return
-    from featloom.cluster import cluster
 
     with cluster(dask):
         yield
@@ -176,8 +172,6 @@ def workers(dask: str | None) -> Iterator[None]:
 
 def file_to_write(out: Path | None) -> None:
     """Refuse a file that cannot be written, before the work is done that it is for."""
-    from featloom.errors import InputError
-
     if out is None:
         return
     if os.path.isdir(out):
@@ -194,8 +188,6 @@ def file_to_write(out: Path | None) -> None:
 
 def folder_to_write(folder: Path | None) -> None:
     """Refuse a folder that cannot be made or written in, before the work is done that it is for."""
-    from featloom.errors import InputError
-
     if folder is None:
         return
     there = next(one for one in (folder, *folder.parents) if os.path.exists(one))
@@ -213,10 +205,6 @@ def run_folder(out: Path | None) -> Iterator[Run | None]:
     command that is refused leaves it as it was, and a new one not at all; after an interruption
     the error says by a note how to go on.
     """
-    from featloom.cli.session import REQUEST, resume_command
-    from featloom.errors import InputError
-    from featloom.runs import Run, held
-
     if out is None:
         try:
             yield None
@@ -253,9 +241,6 @@ class _FolderAsItWas:
     """What a folder holds before a command has worked in it."""
 
     def __init__(self, folder: Path):
-        from featloom.cli.session import REQUEST
-        from featloom.runs import RESULT
-
         self.folder, self.request, self.result = folder, folder / REQUEST, folder / RESULT
         self.asked = self.request.read_bytes() if self.request.is_file() else None
         self.found = _written(self.result)
@@ -263,10 +248,6 @@ class _FolderAsItWas:
 
     def restore(self) -> None:
         """Take back what was written before anything was found."""
-        from featloom.errors import InputError
-        from featloom.runs import LOCK, MARK, write_beside
-        from featloom.search.journal import read_journal
-
         with suppress(OSError, InputError):
             if self.asked is not None:
                 if self.request.read_bytes() != self.asked and _written(self.result) == self.found:

@@ -14,12 +14,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.cli.reasons import reason_lines, reasons_part
+from featloom.data.readers import format_of, read_conllu
+from featloom.data.readers.conllu import parse_sentence, sentence_lines
+from featloom.data.sentences import take_sentences
+from featloom.data.stretches import Stretches, is_long
+from featloom.data.treebank import refuse_packed, write_heads
+from featloom.discover.loading import open_model
+from featloom.errors import ReadError
+from featloom.evaluation.attachment import attachment_counts
+from featloom.learners.parser import DependencyParser, LongSentence, explain_heads
+from featloom.runs import SCHEMA, encode_result, versions
 from featloom.shown import visible_lines
 from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
     from featloom.data.table import NominalTable
-    from featloom.learners.parser import DependencyParser, HeadReasons
+    from featloom.learners.parser import HeadReasons
 
 STANDARD_OUTPUT = Path("-")
 
@@ -56,9 +67,6 @@ def parse(
 ) -> None:
     """Predict heads and relations of tokens, on standard output or in a file."""
     import warnings
-
-    from featloom.data.treebank import refuse_packed, write_heads
-    from featloom.learners.parser import LongSentence
 
     if out not in (None, STANDARD_OUTPUT):
         refuse_packed(out)
@@ -99,9 +107,6 @@ def _explained(
     """For each token of the first sentences the words, its place and the reasons for its head."""
     import numpy as np
 
-    from featloom.data.sentences import take_sentences
-    from featloom.learners.parser import explain_heads
-
     first = take_sentences(table, np.arange(min(most, len(table.bounds) - 1)))
     bounds = first.bounds
     found = []
@@ -120,7 +125,6 @@ def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
     >>> _explanation(["he", "ran"], 1, why)
     ['1 he  → 2 ran, against 0 (root):', '  +1.0000  side=left']
     """
-    from featloom.cli.reasons import reason_lines
 
     def place(number: int) -> str:
         return f"{number} {words[number - 1] if number else '(root)'}"
@@ -131,9 +135,6 @@ def _explanation(words: list[str], at: int, why: HeadReasons) -> list[str]:
 
 def load_parser(model: Path) -> DependencyParser:
     """The parser of a run, or the one in a file."""
-    from featloom.discover.loading import open_model
-    from featloom.learners.parser import DependencyParser
-
     return open_model(model, {"parser": DependencyParser.load})[0]
 
 
@@ -142,9 +143,6 @@ def read_to_parse(
 ) -> NominalTable:
     """The sentences of a file, which must have the columns that the parser looks at."""
     import os
-
-    from featloom.data.readers import format_of, read_conllu
-    from featloom.errors import ReadError
 
     if not os.path.exists(data):
         raise ReadError("no such file", file=str(data))
@@ -172,9 +170,6 @@ def say_what_is_long(
 
     import numpy as np
 
-    from featloom.data.readers.conllu import parse_sentence, sentence_lines
-    from featloom.data.stretches import Stretches, is_long
-
     long = is_long(table, parser.longest)
     if not long.any():
         return
@@ -192,8 +187,6 @@ def judge(
     table: NominalTable, trees: list[list[tuple[int, str]]], *, relations: bool
 ) -> dict[str, Any]:
     """Attachment scores of trees; that of relations only where they were predicted."""
-    from featloom.evaluation.attachment import attachment_counts
-
     counts = attachment_counts(table, trees).sum(axis=0).tolist()
     right, labelled, tokens, all_right, all_tokens = counts
     judged: dict[str, Any] = {
@@ -206,9 +199,6 @@ def judge(
 
 
 def _json(model: Path, data: Path, trees, judged: dict[str, Any] | None, explained) -> bytes:
-    from featloom.cli.reasons import reasons_part
-    from featloom.runs import SCHEMA, encode_result, versions
-
     return encode_result(
         {
             "schema": SCHEMA,
@@ -245,8 +235,3 @@ def _say(table: NominalTable, trees, out: Path | None, judged: dict[str, Any] | 
             f"UAS {percent(judged['uas_punctuation'], 2)} with it"
         )
     typer.echo(words, err=err)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("parse")(parse)

@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.cli.predictors import load_predictor
+from featloom.cli.rows_to_predict import read_blocks
+from featloom.data.class_types import value_of
+from featloom.data.row_prints import Seen
+from featloom.runs import SCHEMA, encode_result, versions, write_beside
 from featloom.shown import visible_lines
 from featloom.words import counted, percent
 
@@ -54,10 +59,6 @@ def predict(
     json: options.Json = False,
 ) -> None:
     """Predict the classes of rows, as CSV on standard output or in a file."""
-    from featloom.cli.predictors import load_predictor
-    from featloom.cli.rows_to_predict import read_blocks
-    from featloom.runs import write_beside
-
     options.file_to_write(out)
     predictor = load_predictor(model, jobs)
     answering = Answering(predictor, proba=proba, explain=explain or 0, keeps=json)
@@ -97,8 +98,6 @@ class Answering:
     """
 
     def __init__(self, predictor: Predictor, *, proba: bool, explain: int, keeps: bool):
-        from featloom.data.row_prints import Seen
-
         self.predictor, self.proba, self.explain, self.keeps = predictor, proba, explain, keeps
         self.n_rows = self.n_judged = self.n_right = 0
         self.explained: list[Explained] = []
@@ -146,8 +145,6 @@ def judge(
     rows: NominalTable | FeatureMatrix, answers: np.ndarray, class_type: str = "str"
 ) -> tuple[int, int]:
     """How many rows have a class, and how many of them the right answer; 1 and 1.0 are one."""
-    from featloom.data.class_types import value_of
-
     if rows.labels is None:
         return 0, 0
     known = rows.labels >= 0
@@ -194,8 +191,6 @@ def _csv(rows: Iterable[list[Any]]) -> str:
 
 
 def _json(model: Path, data: Path, answering: Answering) -> bytes:
-    from featloom.runs import SCHEMA, encode_result, versions
-
     return encode_result(
         {
             "schema": SCHEMA,
@@ -227,8 +222,3 @@ def _say(answering: Answering, out: Path | None, *, err: bool) -> None:
     typer.echo(words, err=err)
     if answering.seen.words:
         typer.echo(answering.seen.words, err=err)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("predict")(predict)

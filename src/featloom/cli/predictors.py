@@ -12,6 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featloom.cli.reasons import reason_lines, reasons_part
+from featloom.data.class_types import type_of_values
+from featloom.data.row_prints import RowPrints
+from featloom.data.table import NominalTable
+from featloom.discover.loading import open_model
+from featloom.errors import InputError
+from featloom.learners.inputs import class_names
+from featloom.learners.memory import MemoryClassifier
+from featloom.learners.plan_model import PlanModel
+from featloom.methods.transfer.archives import archive_with_tasks
+from featloom.methods.transfer.task_models import TaskModels
 from featloom.words import counted, first_few, percent
 
 if TYPE_CHECKING:
@@ -19,11 +30,7 @@ if TYPE_CHECKING:
 
     from featloom.data.matrix import FeatureMatrix
     from featloom.data.row_prints import Seen
-    from featloom.data.table import NominalTable
-    from featloom.learners.memory import MemoryClassifier
-    from featloom.learners.plan_model import PlanModel
     from featloom.learners.reasons import Reasons
-    from featloom.methods.transfer.task_models import TaskModels
 
 MOST = 10  # stored cases or features that are shown for an answer
 _NOT_KNOWN = "(not seen)"
@@ -86,10 +93,6 @@ class MemoryPredictor(Predictor):
     does = "compares"
 
     def __init__(self, memory: MemoryClassifier, jobs: int):
-        from featloom.data.class_types import type_of_values
-        from featloom.data.row_prints import RowPrints
-        from featloom.learners.inputs import class_names
-
         self._memory = memory.set_params(n_jobs=jobs)
         table = memory._reader.table
         self.columns, self.target = table.columns, table.target
@@ -164,8 +167,6 @@ class LinearPredictor(Predictor):
         return self._model.seen(rows)
 
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
-        from featloom.cli.reasons import reason_lines, reasons_part
-
         shares: list[dict[str, float]] = [{} for _ in range(len(rows))]
         if self._model.probabilistic:
             shares = [
@@ -196,8 +197,6 @@ class TaskPredictor(Predictor):
 
     def read(self, data: Path) -> FeatureMatrix | None:
         """Rows of an archive, whose tasks become features among the others."""
-        from featloom.methods.transfer.archives import archive_with_tasks
-
         if self.columns:
             return None
         return archive_with_tasks(data, task=self._models.task_column, target=self.target)
@@ -211,16 +210,12 @@ class TaskPredictor(Predictor):
         return answers
 
     def shares(self, rows: NominalTable | FeatureMatrix) -> np.ndarray:
-        from featloom.errors import InputError
-
         raise InputError("the scores of models of many tasks are no probabilities")
 
     def seen(self, rows: NominalTable | FeatureMatrix) -> Seen:
         return self._models.seen(rows)
 
     def explain(self, rows: NominalTable | FeatureMatrix) -> list[Explained]:
-        from featloom.cli.reasons import reason_lines, reasons_part
-
         found = []
         tasks = self._models.tasks_of(rows).tolist()
         reasons = self._models.explain(rows, most=MOST)
@@ -269,11 +264,6 @@ def _texts(names: Sequence[str]) -> np.ndarray:
 
 def load_predictor(model: Path, jobs: int = 1) -> Predictor:
     """The model of a run, or the one in a file."""
-    from featloom.discover.loading import open_model
-    from featloom.learners.memory import MemoryClassifier
-    from featloom.learners.plan_model import PlanModel
-    from featloom.methods.transfer.task_models import TaskModels
-
     loaders: dict[str, Any] = {
         "memory": lambda path: MemoryPredictor(MemoryClassifier.load(path), jobs),
         "linear": lambda path: LinearPredictor(PlanModel.load(path)),
@@ -284,8 +274,6 @@ def load_predictor(model: Path, jobs: int = 1) -> Predictor:
 
 def values_of(rows: NominalTable | FeatureMatrix) -> list[list[str]]:
     """The values of each row, or the features that it has."""
-    from featloom.data.table import NominalTable
-
     if isinstance(rows, NominalTable):
         return [
             [rows.value(column, row) or _NOT_KNOWN for column in rows.columns]

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from featloom.cli import options
+from featloom.report.html import write_report
+from featloom.runs import Run
 
 
 def report(
@@ -16,9 +18,6 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the page of a run from its result, and say where it is."""
-    from featloom.report.html import write_report
-    from featloom.runs import Run
-
     page = write_report(Run.open(run))
     if not quiet:
         typer.echo(page)
@@ -26,8 +25,3 @@ def report(
         import webbrowser
 
         webbrowser.open(page.resolve().as_uri())
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("report")(report)

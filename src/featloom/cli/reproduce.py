@@ -389,8 +389,3 @@ def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
 
 def _range(values: list[float]) -> str:
     return f"{min(values):.2f}–{max(values):.2f}" if values else ""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("reproduce")(reproduce)

@@ -10,6 +10,16 @@ from typing import Annotated
 import typer
 
 from featloom.cli import options
+from featloom.cli.discover import discover
+from featloom.cli.grow import grow
+from featloom.cli.induce import induce
+from featloom.cli.memory import memory
+from featloom.cli.reproduce import reproduce
+from featloom.cli.select import select
+from featloom.cli.session import read_request, where_it_began
+from featloom.cli.transfer import transfer
+from featloom.errors import InputError
+from featloom.runs import Run
 
 _FILES = ("data", "valid", "test", "timbl")
 
@@ -20,17 +30,6 @@ def resume(
     json: options.Json = False,
 ) -> None:
     """Go on with a run that was stopped: what it had finished is taken from its journal."""
-    from featloom.cli.discover import discover
-    from featloom.cli.grow import grow
-    from featloom.cli.induce import induce
-    from featloom.cli.memory import memory
-    from featloom.cli.reproduce import reproduce
-    from featloom.cli.select import select
-    from featloom.cli.session import read_request, where_it_began
-    from featloom.cli.transfer import transfer
-    from featloom.errors import InputError
-    from featloom.runs import Run
-
     run = Run.open(folder)
     name, asked = read_request(run)
     commands: dict[str, Callable[..., None]] = {
@@ -54,8 +53,3 @@ def resume(
             asked[option] = Path(asked[option])
     with where_it_began(run) as out:
         command(**asked, out=out, quiet=quiet, json=json)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("resume")(resume)

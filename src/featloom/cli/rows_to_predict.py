@@ -11,12 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featloom.data.corpora import names_corpus
+from featloom.data.readers import format_of, read, read_timbl
+from featloom.data.readers.tables import read_table_blocks
+from featloom.data.table import NominalTable, spelled_like
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError, ReadError
 from featloom.words import no_such
 
 if TYPE_CHECKING:
     from featloom.cli.predictors import Predictor
     from featloom.data.matrix import FeatureMatrix
-    from featloom.data.table import NominalTable
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,6 @@ def read_blocks(
 
     ``ids`` names columns that are kept as they are.
     """
-    from featloom.data.corpora import names_corpus
-    from featloom.data.readers import format_of, read
-    from featloom.data.readers.tables import read_table_blocks
-
     own = predictor.read(data)
     if own is not None:
         yield _block(own, own, ids)
@@ -71,9 +72,6 @@ def read_blocks(
 def _block(
     read: NominalTable | FeatureMatrix, rows: NominalTable | FeatureMatrix, ids: Sequence[str]
 ) -> Block:
-    from featloom.data.table import NominalTable
-    from featloom.errors import ReadError
-
     kept: dict[str, list[str]] = {}
     for name in ids:
         if not isinstance(read, NominalTable):
@@ -98,9 +96,6 @@ def aligned(
 ) -> NominalTable | FeatureMatrix:
     """The rows with the model's columns in their order; one that it does without may be absent."""
     import numpy as np
-
-    from featloom.data.table import NominalTable, spelled_like
-    from featloom.errors import ReadError
 
     if not predictor.columns:
         return rows
@@ -130,9 +125,6 @@ def aligned(
 
 def _corpus(name: str) -> NominalTable | FeatureMatrix:
     """The test part of a corpus, or all of one that has none."""
-    from featloom.data.tasks.ready import load
-    from featloom.errors import InputError
-
     try:
         return load(name, "test")
     except InputError:
@@ -143,9 +135,6 @@ def _by_place(
     data: Path, predictor: Predictor, how: dict[str, Any]
 ) -> NominalTable | FeatureMatrix:
     """Rows without names: as many values as the model has columns, or the class after them."""
-    from featloom.data.readers import read_timbl
-    from featloom.errors import ReadError
-
     columns = predictor.columns
     rows = read_timbl(data, require_labels=False, **how)
     if len(rows.columns) == len(columns) - 1:

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.memory import by_the_clock, corpus_parts
+from featloom.data.columns import column_maker
+from featloom.data.corpora import locate, names_corpus
+from featloom.data.readers import format_of, read_conll, read_conllu
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError, ReadError
+from featloom.methods.template_search import TemplateSearch
+from featloom.methods.template_search.parts import sentence_parts
+from featloom.methods.template_search.study import study_templates
+from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
 from featloom.words import counted, no_such, percent
 
 if TYPE_CHECKING:
-    from featloom.data.table import NominalTable
-    from featloom.methods.template_search import TemplateSearch
     from featloom.methods.template_search.parts import SentenceParts
 
 MODEL, TEMPLATES = "model.featloom", "templates.crfpp"
@@ -71,9 +80,6 @@ def select(
 ) -> None:
     """Search feature templates for sentences, and train a CRF with them."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
-    from featloom.cli.memory import by_the_clock
-    from featloom.methods.template_search.study import study_templates
-    from featloom.runs import Timing
 
     timing = Timing()
     search = template_search(
@@ -110,8 +116,6 @@ def template_search(
     max_templates: int | None, window: int,
 ) -> TemplateSearch:  # fmt: skip
     """The search that the options ask for; a wrong one is told before anything is read."""
-    from featloom.methods.template_search import TemplateSearch
-
     search = TemplateSearch(
         strategy=strategy, proxy=proxy, budget=budget, trials=trials, max_templates=max_templates,
         window=window,
@@ -124,10 +128,6 @@ def load_parts(
     data: Path, valid: Path | None, test: Path | None, *, seed: int, **how: Any
 ) -> SentenceParts:
     """The sentences to search on and to report on: a corpus's, files, or a split."""
-
-    from featloom.data.corpora import names_corpus
-    from featloom.errors import InputError
-    from featloom.methods.template_search.parts import sentence_parts
 
     if names_corpus(data):
         for name, given in {"valid": valid, "test": test, **how}.items():
@@ -145,19 +145,12 @@ def corpus_sentences(
     name: str,
 ) -> tuple[NominalTable, NominalTable | None, NominalTable | None]:
     """Training, validation and test sentences of a corpus, as far as it has them."""
-    from featloom.cli.memory import corpus_parts
-    from featloom.data.tasks.ready import load
-
     first = _sentences(load(name), name)
     parts = corpus_parts(name)
     return first, parts["valid"], parts["test"]
 
 
 def _sentences(loaded: Any, name: str) -> NominalTable:
-    from featloom.data.corpora import locate
-    from featloom.data.table import NominalTable
-    from featloom.errors import InputError
-
     if not isinstance(loaded, NominalTable) or loaded.sequence_bounds is None:
         raise InputError(f"corpus {name!r} has no sentences, and templates are for sentences")
     if loaded.labels is None:
@@ -180,9 +173,6 @@ def read_sentences(
 
     ``labelled`` False is for sentences to tag: labels may be missing, or all the same.
     """
-    from featloom.data.readers import read_conll
-    from featloom.errors import InputError
-
     names = named_columns(columns)
     how: dict[str, Any] = {"on_bad_row": on_bad_row, "require_labels": labelled}
     if is_treebank(path):
@@ -198,9 +188,6 @@ def is_treebank(path: Path) -> bool:
     """Whether a file holds dependency trees in CoNLL-U's ten columns."""
     import os
 
-    from featloom.data.readers import format_of
-    from featloom.errors import ReadError
-
     if not os.path.exists(path):
         hint = "" if path.suffix else ", and no corpus of that name; 'featloom corpora' lists them"
         raise ReadError(f"no such file{hint}", file=str(path))
@@ -211,9 +198,6 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     from dataclasses import replace
 
     import numpy as np
-
-    from featloom.data.readers import read_conllu
-    from featloom.errors import ReadError
 
     if target is None and labelled:
         raise ReadError(
@@ -243,8 +227,6 @@ def named_columns(text: str | None) -> list[str] | None:
     >>> named_columns("word, pos,-,chunk")
     ['word', 'pos', '-', 'chunk']
     """
-    from featloom.errors import InputError
-
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
@@ -271,8 +253,6 @@ def recipe_in_words(spec: Mapping[str, Any]) -> str:
     >>> recipe_in_words({"make": "suffix", "of": "word", "length": 3})
     'word.suffix3: suffix of word, length 3'
     """
-    from featloom.data.columns import column_maker
-
     settings = "".join(
         f", {key} {value}"
         for key, value in spec.items()
@@ -283,8 +263,6 @@ def recipe_in_words(spec: Mapping[str, Any]) -> str:
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
-    from featloom.runs import encode_result
-
     result, page = session.write_result(study, run, timing, seed)
     if json:
         typer.echo(encode_result(result))
@@ -326,8 +304,3 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
         line(f"model: {folder / MODEL}")
     if page is not None:
         line(f"report: {page}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("select")(select)

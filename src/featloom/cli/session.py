@@ -13,6 +13,11 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
+from featloom.cli.recipes import lines_of_run
+from featloom.errors import InputError, ReadError
+from featloom.report.html import write_report
+from featloom.runs import RESULT, SCHEMA, encode_result, progress, versions
+from featloom.shown import visible
 from featloom.words import shortened
 
 REQUEST = "request.json"
@@ -24,9 +29,6 @@ _LONGEST = 60  # characters of an option that are shown
 
 def write_request(run, command: str, options: Mapping[str, Any]) -> None:
     """Write down what was asked, before anything is done; what makes another run is refused."""
-    from featloom.errors import InputError
-    from featloom.runs import RESULT, encode_result
-
     plain = {name: str(v) if isinstance(v, Path) else v for name, v in options.items()}
     if (run.path / REQUEST).exists():
         before = _request(run)
@@ -57,9 +59,6 @@ def check_text(text: str) -> None:
     Traceback (most recent call last):
     featloom.errors.InputError: m\\udcfcll.csv is not UTF-8, as what results name must be; rename it
     """
-    from featloom.errors import InputError
-    from featloom.shown import visible
-
     if "\0" in text:
         raise InputError(f"{visible(text)} names no file")
     try:
@@ -149,8 +148,6 @@ def where_it_began(run) -> Iterator[Path]:
 def _request(run) -> dict[str, Any]:
     import msgspec
 
-    from featloom.errors import ReadError
-
     path = run.path / REQUEST
     try:
         content = dict(msgspec.json.decode(path.read_bytes()))
@@ -172,8 +169,6 @@ def search_progress(
     description: str, quiet: bool
 ) -> Iterator[tuple[Callable[[str], None], Callable[[int, int | None, float | None], None]]]:
     """The progress line of a search: a way to say what is done, and one to say how far it is."""
-    from featloom.runs import progress
-
     with progress(description, quiet=quiet) as line:
         done_before = 0
 
@@ -192,9 +187,6 @@ def write_result(
     parts: Mapping[str, Any], run, timing, seed: int
 ) -> tuple[dict[str, Any], Path | None]:
     """The whole result and its page; both are written where there is a run."""
-    from featloom.cli.recipes import lines_of_run
-    from featloom.runs import SCHEMA, versions
-
     result = {
         "schema": SCHEMA,
         "command": _begun_with(run),
@@ -214,9 +206,6 @@ def write_result(
 def write_page(run) -> Path | None:
     """The report of the run; without the packages that draw it, the result stands by itself."""
     import warnings
-
-    from featloom.errors import InputError
-    from featloom.report.html import write_report
 
     try:
         return write_report(run)

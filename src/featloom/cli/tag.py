@@ -18,6 +18,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options
+from featloom.cli.reasons import reason_lines, reasons_part
+from featloom.cli.select import is_treebank, named_columns, read_sentences
+from featloom.data.columns import column_maker
+from featloom.data.readers.conll import DOCUMENT_START, cut, first_token, is_comment
+from featloom.data.readers.lines import read_lines
+from featloom.data.sentences import gold_labels, take_sentences
+from featloom.discover.loading import open_model
+from featloom.errors import InputError, ReadError
+from featloom.learners.tagger import SequenceTagger, explain_labels
+from featloom.methods.template_search.parts import new_labels
+from featloom.methods.template_search.study import judge
+from featloom.runs import SCHEMA, encode_result, versions, write_beside
 from featloom.shown import visible_lines
 from featloom.words import counted, no_such, percent
 
@@ -26,7 +38,6 @@ if TYPE_CHECKING:
 
     from featloom.data.table import NominalTable
     from featloom.learners.reasons import Reasons
-    from featloom.learners.tagger import SequenceTagger
 
 _LONG_SENTENCE = 500  # tokens; a file of more without a blank line has lost its blank lines
 
@@ -70,12 +81,6 @@ def tag(
     """Label the tokens of sentences, on standard output or in a file."""
     import warnings
 
-    from featloom.data.sentences import gold_labels
-    from featloom.errors import InputError
-    from featloom.methods.template_search.parts import new_labels
-    from featloom.methods.template_search.study import judge
-    from featloom.runs import write_beside
-
     if proba and nbest is not None:
         raise InputError("--proba and --nbest are two ways to show doubt; give one of them")
     options.file_to_write(out)
@@ -116,9 +121,6 @@ def _explained(
     """The lines of the first sentences' tokens, each with the reasons for its label."""
     import numpy as np
 
-    from featloom.data.sentences import take_sentences
-    from featloom.learners.tagger import explain_labels
-
     n = min(most, len(sentences.table.bounds) - 1)
     tokens = iter(sentences.token_lines())
     reasons = explain_labels(tagger, take_sentences(sentences.table, np.arange(n)))
@@ -126,16 +128,11 @@ def _explained(
 
 
 def _explanation(token: str, why: Reasons) -> list[str]:
-    from featloom.cli.reasons import reason_lines
-
     return [f"{token}  → {why.answer}, against {why.against}:", *reason_lines(why)]
 
 
 def load_tagger(model: Path) -> tuple[SequenceTagger, Path]:
     """The tagger of a run, or the one in a file; and the file."""
-    from featloom.discover.loading import open_model
-    from featloom.learners.tagger import SequenceTagger
-
     return open_model(model, {"tagger": SequenceTagger.load})
 
 
@@ -159,9 +156,6 @@ def read_to_tag(
 ) -> ToTag:
     """The sentences of a file, with the columns that the tagger looks at."""
     import warnings
-
-    from featloom.cli.select import is_treebank, named_columns, read_sentences
-    from featloom.errors import InputError, ReadError
 
     treebank = is_treebank(data)
     names = named_columns(columns)
@@ -201,8 +195,6 @@ def needed_columns(tagger: SequenceTagger) -> list[str]:
     >>> needed_columns(tagger.fit([[("a", "X"), ("b", "Y")]], [["A", "B"]]))
     ['1']
     """
-    from featloom.data.columns import column_maker
-
     plan = tagger.plan_
     needed = {name for template in plan.templates for name, _ in template.places}
     for spec in reversed(plan.derived):
@@ -218,8 +210,6 @@ def _layout(
 
     A file is laid out as the one that was learned from, or as that without its labels.
     """
-    from featloom.errors import ReadError
-
     learned, gold = _learned_layout(model)
     if learned is None:
         learned, gold = [*tagger.columns_, _new_name(tagger.columns_)], None
@@ -247,8 +237,6 @@ def _learned_layout(model: Path) -> tuple[list[str] | None, str | None]:
     """The columns of the file that a run learned from, and its target; of a lone file unknown."""
     import msgspec
 
-    from featloom.errors import ReadError
-
     path = model.with_name("result.json")
     if not path.exists():
         return None, None
@@ -263,9 +251,6 @@ def _learned_layout(model: Path) -> tuple[list[str] | None, str | None]:
 
 def _lines(data: Path, treebank: bool) -> tuple[bool, list[tuple[str, bool]]]:
     """Whether tabs separate cells; and every line, with whether it is a token."""
-    from featloom.data.readers.conll import DOCUMENT_START, first_token, is_comment
-    from featloom.data.readers.lines import read_lines
-
     tabs, _ = first_token(str(data), None)
     lines = []
     for _, line in read_lines(data):
@@ -279,8 +264,6 @@ def _lines(data: Path, treebank: bool) -> tuple[bool, list[tuple[str, bool]]]:
 
 
 def _width(lines: list[tuple[str, bool]], tabs: bool) -> int:
-    from featloom.data.readers.conll import cut
-
     return next((len(cut(line, tabs)) for line, is_token in lines if is_token), 0)
 
 
@@ -330,9 +313,6 @@ def _with(line: str, label: str, separator: str) -> str:
 def _json(model, data, answers, shares, best, tagger, judged, explained) -> bytes:
     from math import exp
 
-    from featloom.cli.reasons import reasons_part
-    from featloom.runs import SCHEMA, encode_result, versions
-
     ranked = best and [
         [{"probability": exp(score), "labels": labels} for score, labels in found] for found in best
     ]
@@ -368,8 +348,3 @@ def _say(
         if judged["metric"] != "token accuracy":
             words += f", token accuracy {percent(judged['accuracy'], 2)}"
     typer.echo(words, err=out is None)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("tag")(tag)

@@ -8,16 +8,22 @@ model without it, beside controls.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from featloom.cli import options, session
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers import format_of
+from featloom.data.table import UNKNOWN, NominalTable
+from featloom.errors import InputError, ReadError
+from featloom.methods.transfer.archives import corpus_rows, is_archive, read_archive
+from featloom.methods.transfer.parts import TaskRows, transfer_parts
+from featloom.methods.transfer.study import study_transfer
+from featloom.methods.transfer.task_column import split_task_column
+from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
 from featloom.words import no_such, p_value
-
-if TYPE_CHECKING:
-    from featloom.methods.transfer.parts import TaskRows
 
 MODEL, PRIOR = "model.featloom", "prior.json"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
@@ -47,9 +53,6 @@ def transfer(
 ) -> None:
     """Learn which features matter from many small tasks, and test whether it helps each."""
     asked = {name: value for name, value in locals().items() if name not in _ANEW}
-    from featloom.methods.transfer.parts import transfer_parts
-    from featloom.methods.transfer.study import study_transfer
-    from featloom.runs import Timing
 
     timing = Timing()
     with options.run_folder(out) as run:
@@ -83,11 +86,6 @@ def load_rows(
     """Rows of a file or a corpus, with the task of each."""
     import os
 
-    from featloom.data.readers import format_of
-    from featloom.data.table import NominalTable
-    from featloom.errors import InputError, ReadError
-    from featloom.methods.transfer.archives import corpus_rows, is_archive, read_archive
-
     if is_archive(data):
         return corpus_rows(data, task=task, target=target, groups=groups)
     if task is None:
@@ -107,12 +105,6 @@ def load_rows(
 
 def of_table(table: Any, task: str, target: str | None) -> TaskRows:
     """Rows of a table, one of whose columns tells the task."""
-    from featloom.data.matrix import FeatureMatrix
-    from featloom.data.table import UNKNOWN
-    from featloom.errors import InputError, ReadError
-    from featloom.methods.transfer.parts import TaskRows
-    from featloom.methods.transfer.task_column import split_task_column
-
     if task in (target, table.target):
         raise InputError(f"--task and --target are both {task!r}; they are two columns")
     if task not in table.columns:
@@ -130,8 +122,6 @@ def of_table(table: Any, task: str, target: str | None) -> TaskRows:
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:
     """Write the run, then show the result in the way that was asked for."""
     import warnings
-
-    from featloom.runs import encode_result
 
     result, page = session.write_result(study, run, timing, seed)
     for warning in result["data"]["warnings"]:
@@ -180,8 +170,3 @@ def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None
         line(f"model: {folder / MODEL}")
     if page is not None:
         line(f"report: {page}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("transfer")(transfer)

@@ -24,6 +24,7 @@ from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
+from featloom.kernels.rows import relabel
 
 MEMORY = 2 * 10**9  # bytes, where nothing is said
 SAMPLE_ROWS = 100_000
@@ -197,8 +198,6 @@ class MatrixBlocks(Blocks):
         features, classes = self._translations[number]
         indptr, indices = matrix.indptr, matrix.indices
         if features is not None:
-            from featloom.kernels.rows import relabel
-
             indptr, indices = relabel(indptr, indices, features)
         labels = classes[matrix.known_labels]
         return replace(self.like, indptr=indptr, indices=indices, labels=labels)

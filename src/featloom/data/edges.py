@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featloom.data.encoding import encode_with
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.kernels.edges import fill_edges
@@ -158,8 +159,6 @@ class EdgeReader:
         there = table.vocabularies[table.column_index(name)]
         codes = table.codes[:, table.column_index(name)]
         if there != vocabulary:
-            from featloom.data.encoding import encode_with
-
             translation = np.zeros(len(there) + 1, dtype=np.int32)
             translation[1:] = encode_with(there, vocabulary)
             codes = translation[codes]

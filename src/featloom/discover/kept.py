@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from featloom.learners.memory import save_memory as write
+from featloom.learners.plan_model import plan_model
 from featloom.runs import write_beside
 
 MODEL = "model.featloom"
@@ -20,8 +22,6 @@ def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     Templates that trees grew are written as interactions of Vowpal Wabbit too.  ``learned``: the
     rows that it was fitted on.
     """
-    from featloom.learners.plan_model import plan_model
-
     model = plan_model(pipeline, learned=learned)
     model.save(folder / MODEL)
     write_beside(folder / FEATURES, model.plan.to_json() + "\n")
@@ -35,8 +35,6 @@ def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
 
 def save_memory(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     """Stored cases, which are the rows that were learned, with the way they are compared."""
-    from featloom.learners.memory import save_memory as write
-
     memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])
     write(memory, folder / MODEL)
     return [MODEL]

@@ -12,7 +12,14 @@ from typing import Any, TypeVar
 
 from featloom.discover.kept import MODEL, PLAN, PRIOR
 from featloom.errors import InputError, ReadError
+from featloom.features.plan import FeaturePlan
 from featloom.formats.models import kind_of_model
+from featloom.learners.memory import MemoryClassifier
+from featloom.learners.parser import DependencyParser
+from featloom.learners.plan_model import PlanModel
+from featloom.learners.tagger import SequenceTagger
+from featloom.methods.transfer import RelevancePrior
+from featloom.methods.transfer.task_models import TaskModels
 from featloom.runs import RESULT, Run, read_result
 
 USED_BY = {
@@ -57,14 +64,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> model.predict([["c", "e"], ["c", "a"]])
     array([1, 0])
     """
-    from featloom.features.plan import FeaturePlan
-    from featloom.learners.memory import MemoryClassifier
-    from featloom.learners.parser import DependencyParser
-    from featloom.learners.plan_model import PlanModel
-    from featloom.learners.tagger import SequenceTagger
-    from featloom.methods.transfer import RelevancePrior
-    from featloom.methods.transfer.task_models import TaskModels
-
     path = Path(path)
     if os.path.isdir(path) and not (path / MODEL).exists():
         folder = Run.open(path).path

@@ -20,6 +20,7 @@ from featloom.data.corpora import names_corpus
 from featloom.data.frames import as_frame, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import format_of, read
+from featloom.data.readers.parquet import open_parquet
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
@@ -111,8 +112,6 @@ def size_of_text(path: str | os.PathLike[str]) -> int:
     """Bytes of a file's text; a guess where it is packed."""
     name = os.fspath(path)
     if name.lower().endswith((".parquet", ".pq")):
-        from featloom.data.readers.parquet import open_parquet
-
         with suppress(InputError):  # one that is damaged is told of when it is read
             file = open_parquet(name)
             return _CELL * file.rows * len(file.columns)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.columns import derive
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -64,8 +65,6 @@ class FeaturePlan:
 
     def derive(self, table: NominalTable) -> NominalTable:
         """The table with the plan's derived columns."""
-        from featloom.data.columns import derive
-
         for spec in self.derived:
             table = derive(table, spec)
         return table

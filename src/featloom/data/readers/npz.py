@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import open_bytes, read_lines
 from featloom.data.readers.svmlight import MOST_FEATURES, read_names
@@ -28,8 +29,6 @@ from featloom.words import no_such
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from featloom.data.matrix import FeatureMatrix
 
 
 def read_sparse(
@@ -65,8 +64,6 @@ def read_sparse(
     >>> matrix.families, matrix.classes, matrix.labels.tolist()
     (('CAP', 'Prev'), ('0', '1'), [1, 0, 1])
     """
-    from featloom.data.matrix import FeatureMatrix
-
     file = os.fspath(path)
     arrays = load_arrays(file)
     X = _csr(arrays, file)

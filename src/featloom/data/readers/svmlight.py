@@ -13,18 +13,15 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.assembly import GrowingColumn
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import read_lines
 from featloom.errors import InputError, ReadError
-
-if TYPE_CHECKING:
-    from featloom.data.matrix import FeatureMatrix
 
 MOST_FEATURES = 2**23
 
@@ -60,8 +57,6 @@ def read_svmlight(
     ((3, 3), ('1', '-1'), ['x1', 'x3'])
     """
     from scipy import sparse
-
-    from featloom.data.matrix import FeatureMatrix
 
     name = os.fspath(path)
     bad_rows = BadRows(name, on_bad_row)

@@ -9,7 +9,15 @@ import numpy as np
 
 from featloom.data.corpora import Corpus, corpus, locate, locate_file
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.conll import read_conll
+from featloom.data.readers.conllu import read_conllu
+from featloom.data.readers.npz import load_arrays, read_matrix_folder, read_sparse
+from featloom.data.readers.tables import read_table
+from featloom.data.readers.timbl import read_timbl
 from featloom.data.table import NominalTable
+from featloom.data.tasks.entity_text import read_entity_text
+from featloom.data.tasks.letter_to_sound import letter_to_sound
+from featloom.data.tasks.part_of_speech import part_of_speech
 from featloom.errors import InputError
 from featloom.words import no_such
 
@@ -53,22 +61,16 @@ def _parts(entry: Corpus) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _letter_to_sound() -> tuple[NominalTable, NominalTable, NominalTable]:
-    from featloom.data.tasks.letter_to_sound import letter_to_sound
-
     return letter_to_sound()
 
 
 @lru_cache(maxsize=2)
 def _part_of_speech(name: str, words: str) -> tuple[NominalTable, NominalTable, NominalTable]:
-    from featloom.data.tasks.part_of_speech import part_of_speech
-
     file_of = {file.part: locate_file(name, file.path) for file in corpus(name).files}
     return part_of_speech(*(file_of[part] for part in PARTS), words=words)
 
 
 def _matrix_part(part: str) -> FeatureMatrix:
-    from featloom.data.readers.npz import load_arrays, read_matrix_folder
-
     folder = locate("ned-gum")
     matrix = read_matrix_folder(folder)
     if part == "all":
@@ -78,20 +80,14 @@ def _matrix_part(part: str) -> FeatureMatrix:
 
 
 def _letters(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.timbl import read_timbl
-
     return read_timbl(locate_file(name, file), columns=_LETTERS, format="tabs")
 
 
 def _diminutives(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.timbl import read_timbl
-
     return read_timbl(locate_file(name, file))
 
 
 def _phrases(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.tables import read_table
-
     # The same sentence numbers stand for other sentences in other parts, so they are groups,
     # not a feature.
     path = locate_file(name, file)
@@ -108,32 +104,22 @@ def _phrases(name: str, file: str) -> NominalTable:
 
 
 def _chunks(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.conll import read_conll
-
     return read_conll(locate_file(name, file), columns=("word", "pos", "chunk"))
 
 
 def _trees(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.conllu import read_conllu
-
     return read_conllu(locate_file(name, file))
 
 
 def _trees_with_chunks(name: str, file: str) -> NominalTable:
-    from featloom.data.readers.conllu import read_conllu
-
     return read_conllu(locate_file(name, file), last=("chunk", "clause"))
 
 
 def _entities(name: str, file: str) -> NominalTable:
-    from featloom.data.tasks.entity_text import read_entity_text
-
     return read_entity_text(name, file)
 
 
 def _senses(name: str, file: str) -> FeatureMatrix:
-    from featloom.data.readers.npz import read_sparse
-
     return read_sparse(
         locate_file(name, file), names="feats", labels="sense", classes="senses", groups="doc"
     )

@@ -32,6 +32,7 @@ from featloom.evaluation.selection import RULES, one_standard_error
 from featloom.kernels.rows import relabel
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import encode_target
+from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.selection import cut
 from featloom.search import Exhaustive, Journal, SearchSpace, fingerprint, search
@@ -160,8 +161,6 @@ class ConjunctionSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _classifiers(self) -> dict[str, Any]:
         """Every classifier with every setting, by a readable name."""
-        from featloom.learners.linear import logistic_regression
-
         given = logistic_regression() if self.estimator is None else self.estimator
         named = given if isinstance(given, Mapping) else {type(given).__name__: given}
         settings = {}

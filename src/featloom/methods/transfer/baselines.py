@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from featloom.learners.linear import logistic_regression
+from featloom.learners.stepwise import MDLSelector
+from featloom.methods.transfer.evidence import EvidenceScaling
 from featloom.methods.transfer.tasks import MultiTask
 
 STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
@@ -56,8 +59,6 @@ def l1_logistic(**settings: Any) -> MultiTask:
 
 def l2_logistic(**settings: Any) -> MultiTask:
     """Logistic regression with an L2 penalty, C tuned."""
-    from featloom.learners.linear import logistic_regression
-
     return MultiTask(
         logistic_regression(), prior=None, strengths=(1.0, 3.0, 10.0, 30.0, 100.0), **settings
     )
@@ -65,8 +66,6 @@ def l2_logistic(**settings: Any) -> MultiTask:
 
 def flat_cost_selection(**settings: Any) -> MultiTask:
     """Stepwise selection by minimum description length, one cost for all features, tuned."""
-    from featloom.learners.stepwise import MDLSelector
-
     return MultiTask(
         MDLSelector(), prior=None, strengths=None, choices={"cost": FLAT_BITS}, **settings
     )
@@ -76,8 +75,6 @@ def evidence_svm(**settings: Any) -> MultiTask:
     """A linear support vector machine on columns scaled by the task's own evidence."""
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
-
-    from featloom.methods.transfer.evidence import EvidenceScaling
 
     return MultiTask(
         make_pipeline(EvidenceScaling(), LinearSVC(max_iter=5000, random_state=0)),

@@ -17,7 +17,6 @@ import json
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,10 +24,8 @@ from featloom.errors import InputError
 from featloom.search.space import Candidate, SearchSpace, candidate_key, json_text
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import draw, is_valid, kicked, single_changes
+from featloom.search.strategies.landscape import Landscape
 from featloom.search.strategies.local import Round, ask_new, climb
-
-if TYPE_CHECKING:
-    from featloom.search.strategies.landscape import Landscape
 
 _ENTRIES = 30_000_000  # candidates × fits up to which all candidates are looked at
 _POOL = 2000  # candidates looked at in a larger space
@@ -94,7 +91,6 @@ class Guided(RoundByRound):
 
     def rounds(self) -> Round:
         # Here, because scipy takes a moment to load.
-        from featloom.search.strategies.landscape import Landscape
 
         random_state = random.Random(self.seed)
         codes = _Codes(self.space)
