@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from experiments.memory import METHODS, TASKS, finding, reproduce_memory
 from featloom.errors import InputError
-from featloom.experiments.memory import METHODS, TASKS, finding, reproduce_memory
 from featloom.runs import Run
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")

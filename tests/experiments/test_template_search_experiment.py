@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featloom.data.sentences import take_sentences
-from featloom.data.table import NominalTable
-from featloom.data.tasks.chinese_segments import base_phrases, phrase_labels
-from featloom.data.tasks.ready import load
-from featloom.errors import InputError
-from featloom.experiments.template_findings import PROXIES, finding, rank_agreement
-from featloom.experiments.template_search import reproduce_template_search
-from featloom.experiments.template_sets import (
+from experiments.template_findings import PROXIES, finding, rank_agreement
+from experiments.template_search import reproduce_template_search
+from experiments.template_sets import (
     EXPERIMENTS,
     single_additions,
     template_text,
     templates_of,
 )
+from featloom.data.sentences import take_sentences
+from featloom.data.table import NominalTable
+from featloom.data.tasks.chinese_segments import base_phrases, phrase_labels
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError
 from featloom.runs import Run
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")

@@ -14,18 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from featloom.errors import InputError
-from featloom.experiments.transfer import CURVE_ROWS, PROTOCOLS, reproduce_transfer
-from featloom.experiments.transfer_findings import over_tasks, sentence
-from featloom.experiments.transfer_methods import (
+from experiments.transfer import CURVE_ROWS, PROTOCOLS, reproduce_transfer
+from experiments.transfer_findings import over_tasks, sentence
+from experiments.transfer_methods import (
     COLD,
     CURVE,
     METHODS,
     TransferTrials,
     candidate_of,
 )
-from featloom.experiments.transfer_models import PolynomialSVM, PriorsOfOthers
-from featloom.experiments.transfer_tasks import (
+from experiments.transfer_models import PolynomialSVM, PriorsOfOthers
+from experiments.transfer_tasks import (
     few_rows,
     folds_of_documents,
     folds_within_tasks,
@@ -33,6 +32,7 @@ from featloom.experiments.transfer_tasks import (
     read_verbs,
     some_tasks,
 )
+from featloom.errors import InputError
 from featloom.methods.transfer import RelevancePrior
 from featloom.runs import Run
 

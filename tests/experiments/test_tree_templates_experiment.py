@@ -12,25 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import load
-from featloom.errors import InputError
-from featloom.experiments.entries import Entries, some_sentences
-from featloom.experiments.tree_columns import (
+from experiments.entries import Entries, some_sentences
+from experiments.tree_columns import (
     PredictTrials,
     chunk_columns,
     wide_columns,
     with_entry,
 )
-from featloom.experiments.tree_findings import compared, finding, system_row
-from featloom.experiments.tree_systems import (
+from experiments.tree_findings import compared, finding, system_row
+from experiments.tree_systems import (
     TREEBANKS,
     GrowTrials,
     ParseTrials,
     System,
     distinct_lengths,
 )
-from featloom.experiments.tree_templates import reproduce_tree_templates
+from experiments.tree_templates import reproduce_tree_templates
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError
 from featloom.formats.packing import packed, unpacked
 from featloom.learners.parser_templates import edge_columns
 from featloom.runs import Run

@@ -11,6 +11,8 @@ from featloom.cli import options, session
 from featloom.shown import terminal
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.console import Console
     from rich.table import Table
 
@@ -104,25 +106,27 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _experiment(name: str):
-    if name == "memory":
-        from featloom.experiments.memory import reproduce_memory
+    module = _module(name.replace("-", "_"))
+    return getattr(module, f"reproduce_{name.replace('-', '_')}")
 
-        return reproduce_memory
-    if name == "template-search":
-        from featloom.experiments.template_search import reproduce_template_search
 
-        return reproduce_template_search
-    if name == "transfer":
-        from featloom.experiments.transfer import reproduce_transfer
+def _module(name: str) -> ModuleType:
+    """A module of the experiments, which lie beside the sources."""
+    import sys
+    from importlib import import_module
 
-        return reproduce_transfer
-    if name == "tree-templates":
-        from featloom.experiments.tree_templates import reproduce_tree_templates
+    import featloom
+    from featloom.errors import InputError
 
-        return reproduce_tree_templates
-    from featloom.experiments.induction import reproduce_induction
-
-    return reproduce_induction
+    root = Path(featloom.__file__).parents[2]
+    if not (root / "experiments" / "__init__.py").is_file():
+        raise InputError(
+            "the experiments of the papers are not part of the package; they come with its "
+            "repository, for whoever installs it from there by 'pip install -e .'"
+        )
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))  # processes that are started inherit it
+    return import_module(f"experiments.{name}")
 
 
 def show(result: dict, page: Path | None) -> None:

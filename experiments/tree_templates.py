@@ -4,9 +4,9 @@
 Its Table 3.2 has three rows: templates that people wrote, templates that grew, and these with
 chunk and clause as further columns.  Here the rows are repeated on two treebanks of Portuguese,
 with the chapter's training and another, with templates as published and as recommended
-(:mod:`~featloom.experiments.tree_systems`).  Then the same templates are tried where there is no
-tree to parse: on tables of rows (:mod:`~featloom.experiments.tree_tables`) and for a tagger
-(:mod:`~featloom.experiments.tree_chunks`).
+(:mod:`~experiments.tree_systems`).  Then the same templates are tried where there is no
+tree to parse: on tables of rows (:mod:`~experiments.tree_tables`) and for a tagger
+(:mod:`~experiments.tree_chunks`).
 
 Whatever is chosen is chosen on development data, for baselines as well; the test part is scored
 once.  Every model that was trained is an entry of a journal, so an experiment that was stopped
@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from experiments.tree_systems import TREEBANKS
 from featloom.errors import InputError
-from featloom.experiments.tree_systems import TREEBANKS
 from featloom.runs import Run
 
 PARTS = (*TREEBANKS, "tables", "chunks")
@@ -98,14 +98,14 @@ def _chosen(only: str | None) -> list[str]:
 
 def _part(name: str) -> Callable[..., dict[str, Any]]:
     if name == "tables":
-        from featloom.experiments.tree_tables import learn_tables
+        from experiments.tree_tables import learn_tables
 
         return learn_tables
     if name == "chunks":
-        from featloom.experiments.tree_chunks import tag_chunks
+        from experiments.tree_chunks import tag_chunks
 
         return tag_chunks
-    from featloom.experiments.tree_treebanks import parse_treebank
+    from experiments.tree_treebanks import parse_treebank
 
     return lambda run, **how: parse_treebank(run, name, **how)
 

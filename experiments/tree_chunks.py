@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from experiments.entries import Entries, journaled, n_sentences, some_sentences
+from experiments.tree_findings import compared, finding, system_row
+from experiments.tree_tables import english_chunks
 from featloom.data.columns import derive, fit_makers
 from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.metrics import f1_of_counts
-from featloom.experiments.entries import Entries, journaled, n_sentences, some_sentences
-from featloom.experiments.tree_findings import compared, finding, system_row
-from featloom.experiments.tree_tables import english_chunks
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from experiments.transfer_tasks import Tasks
 from featloom.data.matrix import FeatureMatrix
-from featloom.experiments.transfer_tasks import Tasks
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer import RelevancePrior, TransFeat
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from featloom.experiments.template_sets import EXPERIMENTS
+from experiments.template_sets import EXPERIMENTS
 
 SIGNIFICANT = 0.05
 NAMES = {"maxent": "ME", "memm": "MEMM", "crf": "CRF"}

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from featloom.errors import InputError
-from featloom.experiments.transfer_models import (
+from experiments.transfer_models import (
     PolynomialSVM,
     PriorsOfOthers,
     TunedStructure,
     features_used,
 )
-from featloom.experiments.transfer_tasks import Tasks, few_rows
+from experiments.transfer_tasks import Tasks, few_rows
+from featloom.errors import InputError
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat
 
 ROUNDS = 2  # of selection, as MultiTask learns its prior

@@ -4,7 +4,7 @@
 the senses of a verb at costs learned from similar senses of other verbs.  Its Table 1 has five
 rows in three settings.  Here the rows are repeated on fifty verbs of public text, with the models
 that a user would try first, a prior without clusters that is handed to a linear model or to the
-selection, and controls (:mod:`~featloom.experiments.transfer_methods`).
+selection, and controls (:mod:`~experiments.transfer_methods`).
 
 The three settings decide what senses are clustered by.  A method without clusters has nothing to
 decide, so each has one figure here and all features throughout.  The paper's own baselines differ
@@ -24,16 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from featloom.errors import InputError
-from featloom.experiments.entries import Entries
-from featloom.experiments.transfer_findings import (
+from experiments.entries import Entries
+from experiments.transfer_findings import (
     along,
     figure,
     over_tasks,
     sentence,
     summed_counts,
 )
-from featloom.experiments.transfer_methods import (
+from experiments.transfer_methods import (
     COLD,
     CURVE,
     LETTER_METHODS,
@@ -42,8 +41,8 @@ from featloom.experiments.transfer_methods import (
     TransferTrials,
     candidate_of,
 )
-from featloom.experiments.transfer_shown import ShowTrials
-from featloom.experiments.transfer_tasks import (
+from experiments.transfer_shown import ShowTrials
+from experiments.transfer_tasks import (
     LETTERS,
     VERBS,
     Tasks,
@@ -53,6 +52,7 @@ from featloom.experiments.transfer_tasks import (
     read_verbs,
     some_tasks,
 )
+from featloom.errors import InputError
 from featloom.runs import Run
 from featloom.search import Evaluation, Journal, fingerprint
 

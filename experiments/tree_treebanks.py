@@ -8,20 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import PARTS, load
-from featloom.evaluation.attachment import attachment_counts
-from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.experiments.entries import Entries, journaled, n_sentences, some_sentences
-from featloom.experiments.tree_columns import (
+from experiments.entries import Entries, journaled, n_sentences, some_sentences
+from experiments.tree_columns import (
     DERIVED,
     PREDICTED,
     PredictTrials,
     derived_parts,
     with_entry,
 )
-from featloom.experiments.tree_findings import compared, finding, system_row
-from featloom.experiments.tree_systems import (
+from experiments.tree_findings import compared, finding, system_row
+from experiments.tree_systems import (
     BASICS,
     CHAPTER,
     GENERATIONS,
@@ -33,6 +29,10 @@ from featloom.experiments.tree_systems import (
     System,
     distinct_lengths,
 )
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import PARTS, load
+from featloom.evaluation.attachment import attachment_counts
+from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.formats.packing import unpacked
 from featloom.learners.parser import FOREST, DependencyParser
 from featloom.runs import Run

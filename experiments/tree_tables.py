@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.entries import Entries, journaled, some_sentences
+from experiments.tree_findings import compared, finding, system_row
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import PARTS, load
 from featloom.evaluation.significance import mcnemar_of_counts
-from featloom.experiments.entries import Entries, journaled, some_sentences
-from featloom.experiments.tree_findings import compared, finding, system_row
 from featloom.features.windows import window_table
 from featloom.formats.packing import packed, unpacked
 from featloom.learners.linear import logistic_regression

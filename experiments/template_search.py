@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from experiments.template_findings import NAMES, PROXIES, finding, rank_agreement
+from experiments.template_sets import EXPERIMENTS, single_additions, templates_of
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.chinese_segments import base_phrases
@@ -32,8 +34,6 @@ from featloom.errors import InputError
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.metrics import f1_of_counts
 from featloom.evaluation.significance import paired_bootstrap
-from featloom.experiments.template_findings import NAMES, PROXIES, finding, rank_agreement
-from featloom.experiments.template_sets import EXPERIMENTS, single_additions, templates_of
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.screen import PartModels, Screen
 from featloom.runs import Run

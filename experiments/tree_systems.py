@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from experiments.tree_columns import chunk_columns, wide_columns
 from featloom.data.edges import EdgeReader, edge_table
 from featloom.data.table import NominalTable
 from featloom.evaluation.attachment import attachment_counts
-from featloom.experiments.tree_columns import chunk_columns, wide_columns
 from featloom.features.template import Template
 from featloom.formats.packing import packed
 from featloom.learners.parser import FOREST, DependencyParser
