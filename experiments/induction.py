@@ -10,23 +10,27 @@ bootstrap over documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
+from experiments.runner import Experiment, Work, table
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.tasks.ready import load
 from featloom.evaluation.comparison import compare
 from featloom.methods.induction import ConjunctionInducer, ConjunctionSearchCV
 from featloom.methods.induction.findings import data_part, grid_part, induction_part
-from featloom.runs import Run
 
+CORPUS = "ned-gum"
 SCORES = ("mi", "ig", "su", "fisher")
 SEEDS = range(5)
+SHOWN = ("perceptron", "mi")  # whose grid and features the page draws
 # Tables 1 and 2 of the paper: test F1, and (k, l) as shares of the features.
-PUBLISHED = {
+PUBLISHED: dict[tuple[str, str | None], tuple[float, tuple[float, float] | None]] = {
     ("naive Bayes", None): (0.54, None),
     ("naive Bayes", "mi"): (0.70, (0.25, 0.0025)),
     ("naive Bayes", "ig"): (0.70, (0.25, 0.0025)),
@@ -38,154 +42,174 @@ PUBLISHED = {
     ("perceptron", "su"): (0.80, (0.10, 0.001)),
     ("perceptron", "fisher"): (0.83, (0.10, 0.0025)),
 }
-Progress = Callable[[int, int | None, float | None], object]
+FAMILIES: dict[str, tuple[dict[str, Any], dict[str, list]]] = {
+    "naive Bayes": (
+        {"multinomial": MultinomialNB(), "Bernoulli": BernoulliNB(binarize=None)},
+        {"alpha": [0.01, 0.1, 1.0]},
+    ),
+    "perceptron": (
+        {
+            "perceptron": SGDClassifier(
+                loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None, tol=None
+            )
+        },
+        {"max_iter": [5, 10, 20]},
+    ),
+}
 
 
-def reproduce_induction(
-    run: Run,
-    *,
-    rule: str = "standard_error",
-    grid: dict[str, list[float]] | None = None,
-    jobs: int = 1,
-    seed: int = 0,
-    say: Callable[[str], None] = lambda _: None,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Tables 1 and 2 of the paper on ``ned-gum``, beside the published figures.
+def induce(work: Work) -> dict[str, Any]:
+    """Tables 1 and 2 of the paper, beside the published figures.
 
-    ``rule`` "standard_deviation" chooses as the paper does; ``grid`` replaces its k and l.
-    Every finished cell is kept in a journal of the run.
+    ``rule`` "standard_deviation" chooses as the paper does; ``grid`` replaces its k and l.  Every
+    finished cell of a grid is kept in a journal of the run.
     """
-    train, test = _documents("train"), _documents("test")
-    given: dict[str, list[np.ndarray]] = {}
-    rivals: dict[str, str] = {}
+    train, test = documents("train"), documents("test")
+    rule = work.options["rule"]
+    predictions: dict[str, list[np.ndarray]] = {}
     facts: dict[str, dict[str, Any]] = {}
-    shown: ConjunctionSearchCV | None = None
-    for family, classifiers in _families().items():
-        baseline = _name(family, None)
+    rivals: dict[str, str] = {}
+    found: dict[tuple[str, str], ConjunctionSearchCV] = {}
+    for family, (variants, param_grid) in FAMILIES.items():
+        baseline = f"{family}, baseline"
         for score in SCORES:
-            say(f"{family}, {score}")
-            search = ConjunctionSearchCV(
-                classifiers["variants"],
+            name = f"{family}, {score}"
+            work.say(name)
+            search = found[family, score] = ConjunctionSearchCV(
+                variants,
                 inducer=ConjunctionInducer(preset="paper", score=score),
-                grid=grid,
-                param_grid=classifiers["grid"],
+                grid=work.options.get("grid"),
+                param_grid=param_grid,
                 positive="1",
                 rule=rule,
                 simplicity="keep",
-                journal=run.path / f"{family}-{score}.journal".replace(" ", "-"),
-                n_jobs=jobs,
-                random_state=seed,
-                progress=progress,
+                journal=work.run.path / f"{family}-{score}.journal".replace(" ", "-"),
+                n_jobs=work.jobs,
+                random_state=work.seeds[0],
+                progress=work.progress,
             ).fit(train, train.known_labels)
-            if baseline not in given:
-                given[baseline] = _predictions(search.baseline_estimator_, train, test)
-                facts[baseline] = _facts(search, "baseline", family, None, train.shape[1])
-            name = _name(family, score)
-            given[name] = _predictions(search.best_estimator_, train, test)
-            size = len(search.best_estimator_.named_steps["features"].scores_)
-            facts[name] = _facts(search, "best", family, score, size)
+            if baseline not in facts:
+                predictions[baseline] = answers(search.baseline_estimator_, train, test)
+                facts[baseline] = facts_of(search, "baseline", family, None, train.shape[1])
+            pipeline = search.best_estimator_
+            predictions[name] = answers(pipeline, train, test)
+            size = len(pipeline.named_steps["features"].scores_)
+            facts[name] = facts_of(search, "best", family, score, size)
             rivals[name] = baseline
-            if (family, score) == ("perceptron", "mi"):
-                shown = search
     models, comparisons = compare(
         search.objective_,
         test.known_labels,
-        given,
+        predictions,
         baseline=rivals,
         groups=test.groups,
-        seed=seed,
+        seed=work.seeds[0],
     )
-    for model in models:
-        model |= facts[model["name"]]
-    assert shown is not None
-    pipeline = shown.best_estimator_
+    shown = found[SHOWN]
+    features, classifier = shown.best_estimator_.named_steps.values()
     return {
-        "kind": "induction",
-        "data": data_part(train) | {"source": "ned-gum"},
-        "parameters": {"rule": rule, "scores": list(SCORES), "seeds": len(SEEDS)},
-        "models": models,
-        "comparisons": comparisons,
-        "grid": grid_part(shown),
-        "induction": induction_part(
-            pipeline.named_steps["features"],
-            pipeline.named_steps["classifier"].coef_,
-            domain=("DOMAIN", "GENRE"),
-        ),
-        "verdict": _verdict(models, comparisons),
+        "source": CORPUS,
+        "rows": len(train),
+        "findings": [verdict(comparisons)],
+        "result": {
+            "data": data_part(train) | {"source": CORPUS},
+            "parameters": {"rule": rule, "scores": list(SCORES), "seeds": len(SEEDS)},
+            "models": [model | facts[model["name"]] for model in models],
+            "comparisons": comparisons,
+            "grid": grid_part(shown),
+            "induction": induction_part(features, classifier.coef_, domain=("DOMAIN", "GENRE")),
+        },
     }
 
 
-def _documents(part: str) -> FeatureMatrix:
-    matrix = load("ned-gum", part)
+def documents(part: str) -> FeatureMatrix:
+    matrix = load(CORPUS, part)
     assert isinstance(matrix, FeatureMatrix)
     return matrix
 
 
-def _families() -> dict[str, dict[str, Any]]:
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.naive_bayes import BernoulliNB, MultinomialNB
-
-    perceptron = SGDClassifier(
-        loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None, tol=None
-    )
-    return {
-        "naive Bayes": {
-            "variants": {"multinomial": MultinomialNB(), "Bernoulli": BernoulliNB(binarize=None)},
-            "grid": {"alpha": [0.01, 0.1, 1.0]},
-        },
-        "perceptron": {
-            "variants": {"perceptron": perceptron},
-            "grid": {"max_iter": [5, 10, 20]},
-        },
-    }
-
-
-def _name(family: str, score: str | None) -> str:
-    return f"{family}, baseline" if score is None else f"{family}, {score}"
-
-
-def _predictions(pipeline, train: FeatureMatrix, test: FeatureMatrix) -> list[np.ndarray]:
+def answers(pipeline: Any, train: FeatureMatrix, test: FeatureMatrix) -> list[np.ndarray]:
     """Predictions of a chosen pipeline, one for each seed where the classifier has one."""
     features, classifier = pipeline.named_steps.values()
-    learn, judge = features.transform(train), features.transform(test)
-    seeds = SEEDS if "random_state" in classifier.get_params() else [None]
-    predictions = []
-    for seed in seeds:
-        model = clone(classifier)
-        if seed is not None:
-            model.set_params(random_state=seed)
-        predictions.append(model.fit(learn, train.known_labels).predict(judge))
-    return predictions
+    seen, new = features.transform(train), features.transform(test)
+    has_seed = "random_state" in classifier.get_params()
+    return [
+        clone(classifier).set_params(**seed).fit(seen, train.known_labels).predict(new)
+        for seed in ([{"random_state": seed} for seed in SEEDS] if has_seed else [{}])
+    ]
 
 
-def _facts(search, what: str, family: str, score: str | None, n_features: int) -> dict[str, Any]:
+def facts_of(
+    search: ConjunctionSearchCV, which: str, family: str, score: str | None, n_features: int
+) -> dict[str, Any]:
+    """How a model was chosen, and what the paper has for it."""
     published, setting = PUBLISHED[family, score]
-    params = getattr(search, f"{what}_params_")
-    found = [f"k = {params['keep']:.2%}", f"l = {params['partners']:.2%}"] if score else []
+    params = getattr(search, f"{which}_params_")
+    chosen = [shares(params["keep"], params["partners"])] if score else []
     return {
         "features": n_features,
         "keep": params.get("keep"),
         "partners": params.get("partners"),
-        "cross_validated": getattr(search, f"{what}_score_"),
-        "setting": ", ".join([*found, params["classifier"]]),
+        "cross_validated": getattr(search, f"{which}_score_"),
+        "setting": ", ".join([*chosen, params["classifier"]]),
         "published": published,
-        "published_setting": ""
-        if setting is None
-        else f"k = {setting[0]:.2%}, l = {setting[1]:.2%}",
+        "published_setting": "" if setting is None else shares(*setting),
     }
 
 
-def _verdict(models: list[dict], comparisons: list[dict]) -> str:
-    gains = [test["a"] for test in comparisons if test["significant"] and test["difference"] > 0]
-    losses = [test["a"] for test in comparisons if test["significant"] and test["difference"] < 0]
-    if not gains and not losses:
+def shares(k: float, l: float) -> str:  # noqa: E741 (the paper's own letters)
+    return f"k = {k:.2%}, l = {l:.2%}"
+
+
+def verdict(comparisons: list[dict]) -> str:
+    """How many models with induced features are better or worse than their baselines."""
+    differences = [test["difference"] for test in comparisons if test["significant"]]
+    better, n = sum(one > 0 for one in differences), len(comparisons)
+    worse = sum(one < 0 for one in differences)
+    if not better + worse:
         return (
-            f"None of the {len(comparisons)} models with induced features differs from its "
-            "equally tuned baseline beyond chance."
+            f"None of the {n} models with induced features differs from its equally tuned baseline "
+            "beyond chance."
         )
     return (
-        f"Of {len(comparisons)} models with induced features {len(gains)} are better than their "
-        f"equally tuned baselines, {len(losses)} worse, "
-        f"{len(comparisons) - len(gains) - len(losses)} do not differ beyond chance."
+        f"Of {n} models with induced features {better} are better than their equally tuned "
+        f"baselines, {worse} worse, {n - better - worse} do not differ beyond chance."
     )
+
+
+def show(result: dict[str, Any]) -> Iterator[Any]:
+    """All models in one table, and what came out."""
+    from rich import box
+
+    tests = {test["a"]: test for test in result["comparisons"]}
+
+    def tested(model: dict, name: str, form: str) -> str:
+        return format(tests[model["name"]][name], form) if model["name"] in tests else ""
+
+    yield table(
+        result["models"],
+        {
+            "<model": lambda model: model["name"],
+            "k": lambda model: "" if model["keep"] is None else f"{model['keep']:.2%}",
+            "l": lambda model: "" if model["partners"] is None else f"{model['partners']:.2%}",
+            "features": lambda model: f"{model['features']:,}",
+            "CV": lambda model: f"{model['cross_validated']:.3f}",
+            "test": lambda model: f"{model['value']:.3f}",
+            "gain": lambda model: tested(model, "difference", "+.3f"),
+            "p": lambda model: tested(model, "p", ".3f"),
+            "published": lambda model: f"{model['published']:.2f}",
+        },
+        title=f"{result['models'][0]['metric']} on the test documents",
+        box=box.HEAVY_HEAD,
+        padding=(0, 1),
+    )
+    yield result["verdict"]
+
+
+EXPERIMENT = Experiment(
+    kind="induction",
+    noun="data set",
+    parts=(CORPUS,),
+    work=induce,
+    gather=lambda found: found[CORPUS]["result"],
+    show=show,
+)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.memory import METHODS, TASKS, finding, reproduce_memory
+from experiments.memory import COLUMNS, EXPERIMENT, METHODS, TASKS, finding
+from experiments.runner import reproduce, show
 from featloom.errors import InputError
 from featloom.runs import Run
 
@@ -23,7 +24,7 @@ SMALL = ("--sample", "300", "--trials", "25")
 @pytest.fixture(scope="module")
 def result(data_folder, tmp_path_factory):
     run = Run.create(tmp_path_factory.mktemp("memory") / "run")
-    return reproduce_memory(run, only="unknown", sample=300, seeds=2, trials=25)
+    return reproduce(EXPERIMENT, run, only="unknown", sample=300, seeds=2, trials=25)
 
 
 def row(name: str, validation: float, features: str, parameters: str, test: float) -> dict:
@@ -77,8 +78,9 @@ def test_a_search_that_misses_what_its_space_holds_is_named(rows):
 
 def test_the_paper_has_eight_figures_for_each_task():
     for task in TASKS.values():
-        assert len(task.published) == len(task.settings) == 8
-        assert set(task.published) == set(task.settings)
+        assert len(task.accuracies) == len(task.published) == 8
+        assert list(task.published) == list(COLUMNS)
+    assert TASKS["letters"].published["BA", "together"] == (81.45, "k = 1, shared variance")
 
 
 def test_the_table_has_the_shape_of_the_paper(result):
@@ -120,13 +122,13 @@ def test_a_sample_is_said_to_be_one(result):
 def test_what_is_asked_wrongly_is_told(tmp_path):
     run = Run.create(tmp_path / "run")
     with pytest.raises(InputError, match="no task 'words'; there are unknown, known, letters"):
-        reproduce_memory(run, only="words")
+        reproduce(EXPERIMENT, run, only="words")
     with pytest.raises(InputError, match="a sample of 3 rows is too small"):
-        reproduce_memory(run, sample=3)
+        reproduce(EXPERIMENT, run, sample=3)
     with pytest.raises(InputError, match="seeds is 0"):
-        reproduce_memory(run, seeds=0)
+        reproduce(EXPERIMENT, run, seeds=0)
     with pytest.raises(InputError, match="trials must be positive"):
-        reproduce_memory(run, trials=0)
+        reproduce(EXPERIMENT, run, trials=0)
 
 
 def finished(run: Path) -> dict:
@@ -167,10 +169,8 @@ def test_an_experiment_killed_again_and_again_ends_the_same(data_folder, tmp_pat
 
 
 def test_tables_fit_into_eighty_columns(data_folder, tmp_path, result, capsys, monkeypatch):
-    from featloom.cli.reproduce import show
-
     monkeypatch.setenv("COLUMNS", "80")
-    show(result, tmp_path / "report.html")
+    show(EXPERIMENT, result, tmp_path / "report.html")
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:1] == ["GU"] for line in lines)
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)

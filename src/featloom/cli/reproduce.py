@@ -25,7 +25,6 @@ _OWN: dict[str, dict[str, Any]] = {
     "transfer": {"only": None, "sample": None, "seeds": 5},
     "tree-templates": {"only": None, "sample": None, "seeds": 5},
 }
-_LETTERS = {"ignore": "-", "overlap": "O", "mvdm": "M"}
 
 
 def reproduce(
@@ -76,18 +75,23 @@ def reproduce(
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
     folder = out or Path("runs") / f"reproduce-{experiment}"
+    module, runner = _module(experiment.replace("-", "_")), _module("runner")
     with options.run_folder(folder) as run, options.workers(dask):
         assert run is not None
         session.write_request(run, "reproduce", asked)
         with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
-            found = _experiment(experiment)(
-                run, **own, jobs=jobs, seed=seed, say=say, progress=progress
-            )
+            how = {**own, "jobs": jobs, "seed": seed, "say": say, "progress": progress}
+            if hasattr(module, "EXPERIMENT"):
+                found = runner.reproduce(module.EXPERIMENT, run, **how)
+            else:
+                found = getattr(module, f"reproduce_{experiment.replace('-', '_')}")(run, **how)
         result, page = session.write_result(found, run, timing, seed)
     if json:
         from featloom.runs import encode_result
 
         typer.echo(encode_result(result))
+    elif not quiet and hasattr(module, "EXPERIMENT"):
+        runner.show(module.EXPERIMENT, result, page)
     elif not quiet:
         show(result, page)
 
@@ -103,11 +107,6 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
             if name not in _OWN[experiment] and given[name] != default:
                 raise InputError(f"--{name} is for the experiment {other!r}, not {experiment!r}")
     return {name: given[name] for name in _OWN[experiment]}
-
-
-def _experiment(name: str):
-    module = _module(name.replace("-", "_"))
-    return getattr(module, f"reproduce_{name.replace('-', '_')}")
 
 
 def _module(name: str) -> ModuleType:
@@ -132,105 +131,16 @@ def _module(name: str) -> ModuleType:
 def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
     console = terminal()
-    if result["kind"] == "memory":
-        for warning in result["data"]["warnings"]:
-            console.print(warning, markup=False, highlight=False)
-        for part in result["memory"]:
-            sizes = " / ".join(f"{n:,}" for n in part["sizes"].values())
-            title = f"{part['task']} ({part['corpus']}, {sizes} rows)"
-            console.print(title, style="italic", markup=False, highlight=False)
-            console.print(_memory_table(part))
-            console.print(part["finding"], "\n", sep="", markup=False, highlight=False)
-        _explain_memory(console, result)
-    elif result["kind"] == "template_search":
+    if result["kind"] == "template_search":
         _show_template_search(console, result)
     elif result["kind"] == "tree_templates":
         _show_tree_templates(console, result)
-    elif result["kind"] == "transfer":
+    else:
         from featloom.cli.transfer_tables import show_transfer
 
         show_transfer(console, result)
-    else:
-        console.print(_induction_table(result))
-        console.print(result["verdict"], markup=False, highlight=False)
     if page is not None:
         console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _induction_table(result: dict) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    tests = {test["a"]: test for test in result["comparisons"]}
-    table = Table(title=f"{result['models'][0]['metric']} on the test documents")
-    table.add_column("model", no_wrap=True)
-    for name in ("k", "l", "features", "CV", "test", "gain", "p", "published"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for model in result["models"]:
-        test = tests.get(model["name"])
-        table.add_row(
-            escape(model["name"]),
-            "" if model["keep"] is None else f"{model['keep']:.2%}",
-            "" if model["partners"] is None else f"{model['partners']:.2%}",
-            f"{model['features']:,}",
-            f"{model['cross_validated']:.3f}",
-            f"{model['value']:.3f}",
-            "" if test is None else f"{test['difference']:+.3f}",
-            "" if test is None else f"{test['p']:.3f}",
-            f"{model['published']:.2f}",
-        )
-    return table
-
-
-def _memory_table(part: dict) -> Table:
-    """One of the paper's Tables 3 to 5, with the setting that each method found."""
-    from rich import box
-    from rich.table import Table
-
-    tests = part["mcnemar"]
-    against = next(i for i, row in enumerate(part["settings"]) if row["method"] == "EX")
-    several = any(row.get("seeds") for row in part["settings"])
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("", no_wrap=True)
-    table.add_column("k", justify="right", no_wrap=True)
-    table.add_column("weights", no_wrap=True)
-    table.add_column("features", no_wrap=True)
-    figures = ["valid", "test", *(["over seeds"] if several else []), "paper", "p", "exact"]
-    for name in figures:
-        table.add_column(name, justify="right", no_wrap=True)
-    before = None
-    for place, row in enumerate(part["settings"]):
-        group = (row["features_by"] == "default", row["parameters_by"] == "default")
-        if before not in (None, group) and not group[0]:
-            table.add_section()
-        before = group
-        seeds = [100 * one["test"] for one in row.get("seeds", [])]
-        table.add_row(
-            row["method"],
-            str(row["k"]),
-            row["weights"].replace("_", " ").replace("information", "inf."),
-            "".join(_LETTERS[mode] for mode in row["modes"]),
-            f"{100 * row['validation']:.2f}",
-            f"{100 * row['test']:.2f}",
-            *([_range(seeds)] if several else []),
-            "" if row["published"] is None else f"{row['published']:.2f}",
-            _p(tests["chi2_p"][place][against]),
-            _p(tests["p"][place][against]),
-        )
-    return table
-
-
-def _explain_memory(console: Console, result: dict) -> None:
-    seeds = result["parameters"]["seeds"]
-    console.print(
-        "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward,"
-        " FO forward, GU guided; of these four first the features alone, then the parameters as"
-        " well.  Features: O overlap, M MVDM, - ignored.  valid, test and paper are per cent right;"
-        " the paper's are on its own data.  p and exact: McNemar's test against EX by chi-squared"
-        " and by the binomial."
-        + (f"  Over seeds: test, lowest to highest of {seeds}." if seeds > 1 else ""),
-        markup=False, highlight=False,
-    )  # fmt: skip
 
 
 def _show_template_search(console: Console, result: dict) -> None:
@@ -388,10 +298,6 @@ def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
             f"{row['seconds']:.1f}",
         )
     return table
-
-
-def _range(values: list[float]) -> str:
-    return f"{min(values):.2f}–{max(values):.2f}" if values else ""
 
 
 def _p(p: float | None) -> str:
