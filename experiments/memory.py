@@ -27,9 +27,9 @@ from experiments.runner import (
     outcome,
     p_cell,
     percent,
-    published,
     table,
     table_of,
+    two_digits,
 )
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import PARTS
@@ -394,7 +394,7 @@ def settings_table(part: dict[str, Any]) -> Any:
             "valid": lambda row: percent(row["validation"]),
             "test": lambda row: percent(row["test"]),
             **({"over seeds": over_seeds} if several else {}),
-            "paper": lambda row: published(row["published"]),
+            "paper": lambda row: two_digits(row["published"]),
             "p": lambda row: against_grid(row, "chi2_p"),
             "exact": lambda row: against_grid(row, "p"),
         },

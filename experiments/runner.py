@@ -451,9 +451,9 @@ def p_cell(p: float | None) -> str:
     return "" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
 
 
-def published(figure: float | None) -> str:
-    """A figure of a paper, in the paper's unit."""
-    return "" if figure is None else f"{figure:.2f}"
+def two_digits(value: float | None) -> str:
+    """A number with two digits after the point; empty where there is none."""
+    return "" if value is None else f"{value:.2f}"
 
 
 # Tables in the terminal.

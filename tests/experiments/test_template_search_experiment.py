@@ -12,17 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.template_findings import PROXIES, finding, rank_agreement
-from experiments.template_search import reproduce_template_search
-from experiments.template_sets import (
+from experiments.chinese_segments import base_phrases, phrase_labels
+from experiments.runner import reproduce, show
+from experiments.templates import (
+    EXPERIMENT,
     EXPERIMENTS,
+    PROXIES,
+    finding,
+    rank_agreement,
     single_additions,
     template_text,
     templates_of,
 )
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.tasks.chinese_segments import base_phrases, phrase_labels
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
 from featloom.runs import Run
@@ -35,7 +38,7 @@ SMALL = ("--sample", "60", "--jobs", "1")
 @pytest.fixture(scope="module")
 def result(data_folder, tmp_path_factory):
     run = Run.create(tmp_path_factory.mktemp("templates") / "run")
-    return reproduce_template_search(run, sample=60, seeds=2)
+    return reproduce(EXPERIMENT, run, sample=60, seeds=2)
 
 
 def test_the_sets_of_the_paper_have_their_sizes():
@@ -58,9 +61,8 @@ def test_templates_of_the_label_before_look_at_label_pairs():
         "B03:%x[-4,1]",
         "B04:%x[4,1]",
     ]
-    for experiment in EXPERIMENTS:
-        has_pairs = any(t.kind == "B" for t in templates_of(experiment.sets))
-        assert has_pairs == (experiment.model == "memm")
+    for model, sets in EXPERIMENTS.values():
+        assert any(t.kind == "B" for t in templates_of(sets)) == (model == "memm")
 
 
 def test_additions_are_not_in_the_base():
@@ -131,12 +133,12 @@ def test_what_does_not_vary_ranks_nothing():
 
 def experiment_rows(difference: float, p: float) -> list[dict]:
     rows = []
-    for e in EXPERIMENTS:
+    for number, (model, _) in EXPERIMENTS.items():
         times = {"train_cpu_s": 1.0, "tag_cpu_s": 0.2}
-        rows.append({"id": e.id, "model": e.model, "f1": 0.90, **times})
+        rows.append({"id": number, "model": model, "f1": 0.90, **times})
         crf = {"train_cpu_s": 2.0, "tag_cpu_s": 0.1, "f1": 0.90 + difference}
         rows.append(
-            {"id": e.id, "model": "crf", **crf, "ahead": {"difference": difference, "p": p}}
+            {"id": number, "model": "crf", **crf, "ahead": {"difference": difference, "p": p}}
         )
     return rows
 
@@ -182,11 +184,11 @@ def test_a_sample_is_said_to_be_one(result):
 def test_what_is_asked_wrongly_is_told(tmp_path):
     run = Run.create(tmp_path / "run")
     with pytest.raises(InputError, match="no data set 'german'; there are english, chinese"):
-        reproduce_template_search(run, only="german")
+        reproduce(EXPERIMENT, run, only="german")
     with pytest.raises(InputError, match="a sample of 3 sentences is too small"):
-        reproduce_template_search(run, sample=3)
+        reproduce(EXPERIMENT, run, sample=3)
     with pytest.raises(InputError, match="seeds is 0"):
-        reproduce_template_search(run, seeds=0)
+        reproduce(EXPERIMENT, run, seeds=0)
 
 
 def test_an_option_of_another_experiment_is_refused(tmp_path):
@@ -194,8 +196,8 @@ def test_an_option_of_another_experiment_is_refused(tmp_path):
 
     given = {"rule": "standard_error", "only": None, "sample": 60, "seeds": 5, "trials": 9}
     with pytest.raises(InputError, match="--trials is for the experiment 'memory', not 'temp"):
-        _own_options("template-search", given)
-    assert _own_options("template-search", {**given, "trials": None})["sample"] == 60
+        _own_options("templates", given)
+    assert _own_options("templates", {**given, "trials": None})["sample"] == 60
 
 
 def finished(run: Path) -> list:
@@ -233,10 +235,8 @@ def test_an_experiment_that_was_killed_ends_the_same(data_folder, tmp_path):
 
 
 def test_tables_fit_into_eighty_columns(data_folder, tmp_path, result, capsys, monkeypatch):
-    from featloom.cli.reproduce import show
-
     monkeypatch.setenv("COLUMNS", "80")
-    show(result, tmp_path / "report.html")
+    show(EXPERIMENT, result, tmp_path / "report.html")
     lines = capsys.readouterr().out.splitlines()
     assert any(line.split()[:3] == ["3", "1", "2"] for line in lines)
     assert any(line.startswith(" screening") for line in lines)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-EXPERIMENTS = ("induction", "memory", "template-search", "transfer", "tree-templates")
+EXPERIMENTS = ("induction", "trees", "templates", "memory", "transfer")
 # The options that not all experiments have, with their defaults.
 _OWN: dict[str, dict[str, Any]] = {
     "induction": {"rule": "standard_error"},
+    "trees": {"only": None, "sample": None, "seeds": 5},
+    "templates": {"only": None, "sample": None, "seeds": 5},
     "memory": {"only": None, "sample": None, "seeds": 5, "trials": None},
-    "template-search": {"only": None, "sample": None, "seeds": 5},
     "transfer": {"only": None, "sample": None, "seeds": 5},
-    "tree-templates": {"only": None, "sample": None, "seeds": 5},
 }
 
 
@@ -36,16 +36,15 @@ def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
-            help="One part: unknown, known or letters of memory, english or chinese of "
-            "template-search, table, curve or letters of transfer, bosque, floresta, tables or "
-            "chunks of tree-templates."
+            help="One part: bosque, floresta, tables or chunks of trees, english or chinese of "
+            "templates, unknown, known or letters of memory, table, curve or letters of transfer."
         ),
     ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Training rows that memory draws, sentences that template-search and "
-            "tree-templates do, or tasks that transfer does, for a quick look."
+            help="Training sentences that trees and templates draw, rows that memory does, or "
+            "tasks that transfer does, for a quick look."
         ),
     ] = None,
     seeds: Annotated[
@@ -71,11 +70,12 @@ def reproduce(
         raise InputError(f"experiments have no --budget; for {budget} evaluations say --trials")
     Budget.of(None, trials)
     given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "trials": trials}
-    own = _own_options(experiment, given)
+    name = session.FORMER_NAMES.get(experiment, experiment)
+    own = _own_options(name, given)
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
     folder = out or Path("runs") / f"reproduce-{experiment}"
-    module, runner = _module(experiment.replace("-", "_")), _module("runner")
+    module, runner = _module("tree_templates" if name == "trees" else name), _module("runner")
     with options.run_folder(folder) as run, options.workers(dask):
         assert run is not None
         session.write_request(run, "reproduce", asked)
@@ -84,7 +84,7 @@ def reproduce(
             if hasattr(module, "EXPERIMENT"):
                 found = runner.reproduce(module.EXPERIMENT, run, **how)
             else:
-                found = getattr(module, f"reproduce_{experiment.replace('-', '_')}")(run, **how)
+                found = getattr(module, f"reproduce_{module.__name__[12:]}")(run, **how)
         result, page = session.write_result(found, run, timing, seed)
     if json:
         from featloom.runs import encode_result
@@ -131,9 +131,7 @@ def _module(name: str) -> ModuleType:
 def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
     console = terminal()
-    if result["kind"] == "template_search":
-        _show_template_search(console, result)
-    elif result["kind"] == "tree_templates":
+    if result["kind"] == "tree_templates":
         _show_tree_templates(console, result)
     else:
         from featloom.cli.transfer_tables import show_transfer
@@ -141,75 +139,6 @@ def show(result: dict, page: Path | None) -> None:
         show_transfer(console, result)
     if page is not None:
         console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _show_template_search(console: Console, result: dict) -> None:
-    """Table 2 of the paper with our figures, and how cheap models rank templates."""
-    found = result["template_search"]
-    for warning in result["data"]["warnings"]:
-        console.print(warning, markup=False, highlight=False)
-    for (name, sizes), finding in zip(found["sizes"].items(), found["findings"], strict=True):
-        of_data = {
-            part: [row for row in found[part] if row["data"] == name]
-            for part in ("experiments", "agreement")
-        }
-        sentences = " / ".join(f"{sizes[part]:,}" for part in ("train", "valid", "test"))
-        title = f"{name} ({sentences} sentences)"
-        console.print(title, style="italic", markup=False, highlight=False)
-        console.print(_experiments_table(of_data["experiments"]))
-        console.print(_agreement_table(of_data["agreement"]))
-        console.print(finding, "\n", sep="", markup=False, highlight=False)
-    console.print(
-        "Table 2 of the paper: maximum entropy (ME) or a MEMM against a CRF, F1 of chunks on test"
-        f" in per cent, mean of {result['parameters']['seeds']} seeds; p by a paired bootstrap over"
-        " sentences.  Training includes making the features; CPU seconds on one thread."
-        "  The paper has plots without figures; their shape: the CRF ahead of ME and of the MEMM,"
-        " these two cheaper to train, dearer to tag with.",
-        markup=False, highlight=False,
-    )  # fmt: skip
-
-
-def _experiments_table(rows: list[dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("sets", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for name in ("F1", "CRF", "gain", "p", "train", "CRF", "tag", "CRF"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for cheap, crf in zip(rows[::2], rows[1::2], strict=True):
-        table.add_row(
-            str(cheap["id"]),
-            " ".join(map(str, cheap["sets"])),
-            {"maxent": "ME", "memm": "MEMM"}[cheap["model"]],
-            f"{100 * cheap['f1']:.2f}",
-            f"{100 * crf['f1']:.2f}",
-            f"{100 * crf['ahead']['difference']:+.2f}",
-            _p(crf["ahead"]["p"]),
-            *(f"{row['train_cpu_s']:.2f}" for row in (cheap, crf)),
-            *(f"{row['tag_cpu_s']:.3f}" for row in (cheap, crf)),
-        )
-    return table
-
-
-def _agreement_table(rows: list[dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("one template more, ranked by", no_wrap=True)
-    for name in ("as the CRF", "CPU s a template", "once"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            row["title"],
-            "" if row["spearman"] is None else f"{row['spearman']:.2f}",
-            f"{row['cpu_s']:.4f}",
-            f"{row['once_cpu_s']:.1f}" if row["once_cpu_s"] else "",
-        )
-    return table
 
 
 def _show_tree_templates(console: Console, result: dict) -> None:
