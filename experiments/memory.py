@@ -26,13 +26,12 @@ from experiments.runner import (
     listed,
     outcome,
     p_cell,
+    parts_of,
     percent,
     table,
-    table_of,
     two_digits,
 )
 from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import PARTS
 from featloom.evaluation.comparison import LEVEL
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search import MemorySearch
@@ -111,8 +110,8 @@ def search_task(work: Work) -> dict[str, Any]:
     """One of Tables 3 to 5 with the settings of Tables 6 to 8, and a curve of Figure 1."""
     task = TASKS[work.name]
     work.say(f"{task.title}: reading")
-    parts = {part: table_of(task.corpus, part) for part in PARTS}
-    return Searches(work, task, work.drawn(parts, share=8, least=1)).run()
+    parts = work.drawn(parts_of(task.corpus), share=8, least=1)
+    return Searches(work, task, parts).run()
 
 
 @dataclass

@@ -20,7 +20,7 @@ import numpy as np
 from featloom.cluster import current_cluster
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import load
+from featloom.data.tasks.ready import PARTS, load
 from featloom.errors import InputError
 from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
@@ -177,7 +177,7 @@ class Work:
             return dict(parts)
         few = max(least, self.sample // share)
         return {
-            name: some(table, self.sample if name in most else few, self.seeds[0], rows)
+            name: sample_of(table, self.sample if name in most else few, self.seeds[0], rows)
             for name, table in parts.items()
         }
 
@@ -282,6 +282,11 @@ def table_of(corpus: str, part: str) -> NominalTable:
     return table
 
 
+def parts_of(corpus: str) -> dict[str, NominalTable]:
+    """Training, validation and test part of a corpus."""
+    return {part: table_of(corpus, part) for part in PARTS}
+
+
 def english_chunks() -> dict[str, NominalTable]:
     """CoNLL-2000: the whole training part and the test; every tenth sentence to choose by."""
     whole = table_of("conll2000", "train")
@@ -299,7 +304,7 @@ def size_of(table: NominalTable) -> int:
     return len(table) if table.sequence_bounds is None else len(table.sequence_bounds) - 1
 
 
-def some(table: NominalTable, size: int, seed: int, rows: int = 1) -> NominalTable:
+def sample_of(table: NominalTable, size: int, seed: int, rows: int = 1) -> NominalTable:
     """So many sentences drawn at random, in their order; ``rows`` for each where there are none."""
     size *= 1 if table.sequence_bounds is not None else rows
     n = size_of(table)

@@ -31,15 +31,16 @@ from experiments.runner import (
     listed,
     marks_of,
     p_cell,
+    parts_of,
     percent,
     size_of,
     spread,
     table,
-    table_of,
     two_digits,
 )
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import PARTS
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.comparison import LEVEL
 from featloom.evaluation.metrics import f1_of_counts
@@ -143,11 +144,11 @@ def english() -> dict[str, NominalTable]:
 
 
 def chinese() -> dict[str, NominalTable]:
-    read = {part: base_phrases(table_of(TEXTS["chinese"][1], part)) for part in PARTS}
+    trees = parts_of(TEXTS["chinese"][1])
+    read = {part: base_phrases(table) for part, table in trees.items()}
     return {"train": read["train"], "learned": read["train"], **read}
 
 
-PARTS = ("train", "valid", "test")
 TEXTS: dict[str, tuple[str, str, Callable[[], dict[str, NominalTable]]]] = {
     "english": ("English chunks", "conll2000", english),
     "chinese": ("Chinese base phrases", "ud_chinese_gsd_v1", chinese),

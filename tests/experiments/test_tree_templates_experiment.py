@@ -12,22 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.entries import Entries, some_sentences
-from experiments.tree_columns import (
-    PredictTrials,
-    chunk_columns,
-    wide_columns,
-    with_entry,
-)
-from experiments.tree_findings import compared, finding, system_row
-from experiments.tree_systems import (
+from experiments.runner import Work, compared, finding, reproduce, sample_of, show, system_row
+from experiments.trees import (
+    EXPERIMENT,
     TREEBANKS,
-    GrowTrials,
-    ParseTrials,
     System,
+    Trials,
+    chunk_columns,
     distinct_lengths,
+    wide_columns,
 )
-from experiments.tree_templates import reproduce_tree_templates
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
@@ -41,7 +35,7 @@ SMALL = ("--sample", "50", "--jobs", "1")
 
 
 def small_run(name: str, folder: Path, **more) -> dict:
-    return reproduce_tree_templates(Run.create(folder / "run"), only=name, sample=50, **more)
+    return reproduce(EXPERIMENT, Run.create(folder / "run"), only=name, sample=50, **more)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +56,7 @@ def chunks(data_folder, tmp_path_factory):
 def few_trees(name: str, part: str = "train", size: int = 30) -> NominalTable:
     table = load(name, part)
     assert isinstance(table, NominalTable)
-    return some_sentences(table, size, seed=0)
+    return sample_of(table, size, seed=0)
 
 
 def test_every_row_has_manual_templates_with_the_same_training_beside_it():
@@ -111,12 +105,12 @@ def test_numbers_survive_being_packed():
     assert len(packed(np.ones(10_000, dtype=bool))) < 200
 
 
-def test_stages_are_counted_together():
-    entries = Entries(None)
-    assert entries.ask(lambda asked: {"score": 1.0}, []) == []
-    entries.ask(lambda asked: {"score": 1.0}, [{"k": 1}, {"k": 2}])
-    entries.ask(lambda asked: {"score": 1.0}, [{"k": 3}])
-    assert entries.n == 3
+def test_stages_are_counted_together(tmp_path):
+    work = Work("any", Run(tmp_path), range(1))
+    assert work.ask(lambda asked: {"score": 1.0}, []) == []
+    work.ask(lambda asked: {"score": 1.0}, [{"k": 1}, {"k": 2}])
+    work.ask(lambda asked: {"score": 1.0}, [{"k": 3}])
+    assert work.evaluations == 3
 
 
 def test_sentences_are_drawn_with_their_trees(data_folder):
@@ -127,14 +121,16 @@ def test_sentences_are_drawn_with_their_trees(data_folder):
     for begin, end in zip(some.sequence_bounds[:-1], some.sequence_bounds[1:], strict=True):
         assert some.heads[begin:end].max() <= end - begin
         assert (some.heads[begin:end] == 0).any()
-    assert some_sentences(whole, 10_000, seed=0) is whole
+    assert sample_of(whole, 10_000, seed=0) is whole
 
 
 def test_what_a_parser_is_told_of_a_new_text_is_predicted(data_folder):
     parts = {part: few_trees("floresta", part) for part in ("train", "valid", "test")}
-    entry = json.loads(json.dumps(PredictTrials(parts, 0)({"column": "chunk"})))
+    trials = Trials(dict(parts))
+    entry = json.loads(json.dumps(trials({"part": "column", "column": "chunk"})))
     assert 0.5 < entry["right"]["test"] < 1
-    told = with_entry(parts, "chunk", entry)
+    trials.add("chunk", entry)
+    told = trials.parts
     gold = [told["test"].value("chunk", i) for i in range(len(told["test"]))]
     seen = [told["test"].value("chunk.predicted", i) for i in range(len(told["test"]))]
     assert np.mean([a == b for a, b in zip(gold, seen, strict=True)]) == entry["right"]["test"]
@@ -143,7 +139,7 @@ def test_what_a_parser_is_told_of_a_new_text_is_predicted(data_folder):
 
 def test_the_tree_of_the_chapter_grows_on_all_edges_without_copies(data_folder):
     train = few_trees("floresta")
-    found = GrowTrials(train)({"part": "grow"})
+    found = Trials({"train": train})({"part": "grow"})
     lengths = np.diff(train.sequence_bounds)
     assert found["edges"] == int((lengths**2).sum())
     assert {name for names in found["templates"] for name in names} <= set(edge_columns(train))
@@ -154,7 +150,8 @@ def test_the_tree_of_the_chapter_grows_on_all_edges_without_copies(data_folder):
 
 def test_a_choice_does_not_look_at_the_test_sentences(data_folder):
     parts = {part: few_trees("floresta", part) for part in ("train", "valid", "test")}
-    trials = ParseTrials(parts, GrowTrials(parts["train"])({})["templates"])
+    trials = Trials(parts)
+    trials.chapter = trials({"part": "grow"})["templates"]
     asked = {"basic": "first", "generation": "chapter", "training": "perceptron", "seed": 0}
     choice = trials({"part": "choice", "length": 3, **asked})
     row = trials({"part": "row", "length": 3, **asked})
@@ -166,7 +163,7 @@ def test_a_choice_does_not_look_at_the_test_sentences(data_folder):
 
 def test_shorter_templates_are_fewer():
     chapter = [["side"], ["side", "distance"], ["side", "distance", "head.xpos"]]
-    trials = ParseTrials({"train": NominalTable.from_columns({"form": ["a"]})}, chapter)
+    trials = Trials({"train": NominalTable.from_columns({"form": ["a"]})}, chapter=chapter)
     assert len(trials.chapter_templates(3)) - len(trials.chapter_templates(2)) == 1
     assert distinct_lengths(chapter) == [2, 3]
     assert distinct_lengths([]) == [2]
@@ -241,19 +238,17 @@ def test_templates_of_a_tagger_are_thinned(chunks):
 def test_what_is_asked_wrongly_is_told(tmp_path):
     run = Run.create(tmp_path / "run")
     with pytest.raises(InputError, match="no part 'german'; there are bosque, floresta, tables"):
-        reproduce_tree_templates(run, only="german")
+        reproduce(EXPERIMENT, run, only="german")
     with pytest.raises(InputError, match="a sample of 3 sentences is too small"):
-        reproduce_tree_templates(run, sample=3)
+        reproduce(EXPERIMENT, run, sample=3)
     with pytest.raises(InputError, match="seeds is 0"):
-        reproduce_tree_templates(run, seeds=0)
+        reproduce(EXPERIMENT, run, seeds=0)
 
 
 @pytest.mark.parametrize("part", ["bosque", "tables", "chunks"])
 def test_tables_fit_into_eighty_columns(part, request, tmp_path, capsys, monkeypatch):
-    from featloom.cli.reproduce import show
-
     monkeypatch.setenv("COLUMNS", "80")
-    show(request.getfixturevalue(part), tmp_path / "report.html")
+    show(EXPERIMENT, request.getfixturevalue(part), tmp_path / "report.html")
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
     assert not any("…" in line for line in lines)

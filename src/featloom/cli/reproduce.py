@@ -13,8 +13,6 @@ from featloom.shown import terminal
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from rich.console import Console
-    from rich.table import Table
 
 EXPERIMENTS = ("induction", "trees", "templates", "memory", "transfer")
 # The options that not all experiments have, with their defaults.
@@ -75,7 +73,7 @@ def reproduce(
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
     folder = out or Path("runs") / f"reproduce-{experiment}"
-    module, runner = _module("tree_templates" if name == "trees" else name), _module("runner")
+    module, runner = _module(name), _module("runner")
     with options.run_folder(folder) as run, options.workers(dask):
         assert run is not None
         session.write_request(run, "reproduce", asked)
@@ -130,107 +128,12 @@ def _module(name: str) -> ModuleType:
 
 def show(result: dict, page: Path | None) -> None:
     """Print the table of the paper beside ours."""
-    console = terminal()
-    if result["kind"] == "tree_templates":
-        _show_tree_templates(console, result)
-    else:
-        from featloom.cli.transfer_tables import show_transfer
+    from featloom.cli.transfer_tables import show_transfer
 
-        show_transfer(console, result)
+    console = terminal()
+    show_transfer(console, result)
     if page is not None:
         console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _show_tree_templates(console: Console, result: dict) -> None:
-    """Table 3.2 of the chapter with our figures, and the other tables that templates serve."""
-    trees = result["trees"]
-    tests: dict[str, dict] = {}
-    for test in result["comparisons"]:
-        tests.setdefault(test["a"], test)  # the first is the one against the baseline
-    for warning in result["data"]["warnings"]:
-        console.print(warning, markup=False, highlight=False)
-    for title in dict.fromkeys(row["data"] for row in trees["systems"]):
-        rows = [row for row in trees["systems"] if row["data"] == title]
-        console.print(title, style="italic", markup=False, highlight=False)
-        make = _attachment_table if rows[0]["metric"] == "UAS" else _systems_table
-        console.print(make(rows, tests))
-    for part in trees["parts"].values():
-        for words in part["findings"]:
-            console.print(words, "\n", sep="", markup=False, highlight=False)
-    if any(row["metric"] == "UAS" for row in trees["systems"]):
-        console.print(
-            "Table 3.2 of the chapter: UAS on test in per cent, without punctuation, and of all"
-            f" tokens; mean of {result['parameters']['seeds']} seeds and their sd.  gain and p:"
-            " against manual templates with the same training, by a paired bootstrap over"
-            " sentences.  chapter: its figures, on the Portuguese of CoNLL-2006 with a"
-            " perceptron; how it came by chunk and clause it does not say.",
-            markup=False, highlight=False,
-        )  # fmt: skip
-    if any(row["metric"] != "UAS" for row in trees["systems"]):
-        console.print(
-            "gain and p: against the first row of a table, by McNemar's test of rows or a paired"
-            " bootstrap of chunks over sentences.  Features of LightGBM are the leaves of its"
-            " trees.  Seconds are those of one training on one thread.",
-            markup=False, highlight=False,
-        )  # fmt: skip
-
-
-def _attachment_table(rows: list[dict], tests: dict[str, dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("basic features", no_wrap=True)
-    table.add_column("generation", no_wrap=True)
-    for name in ("UAS", "sd", "all", "gain", "p", "sets", "chapter"):
-        table.add_column(name, justify="right", no_wrap=True)
-    before = None
-    for row in rows:
-        if row["training"] != before:
-            if before is not None:
-                table.add_section()
-            table.add_row(f"[italic]{row['training']}[/italic]")
-            before = row["training"]
-        test = tests.get(f"{row['data']}: {row['name']}")
-        table.add_row(
-            row["basic"],
-            row["generation"],
-            f"{100 * row['value']:.2f}",
-            "" if row["sd"] is None else f"{100 * row['sd']:.2f}",
-            f"{100 * row['with_punctuation']:.2f}",
-            "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else _p(test["p"]),
-            f"{row['templates']:,}",
-            "" if row["published"] is None else f"{row['published']:.2f}",
-        )
-    return table
-
-
-def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("", no_wrap=True)
-    for name in (rows[0]["metric"], "95 %", "gain", "p", "templates", "features", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        test = tests.get(f"{row['data']}: {row['name']}")
-        table.add_row(
-            row["name"],
-            f"{100 * row['value']:.2f}",
-            "–".join(f"{100 * bound:.1f}" for bound in row["interval"]),
-            "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else _p(test["p"]),
-            "" if row["templates"] is None else f"{row['templates']:,}",
-            f"{row['features']:,}",
-            f"{row['seconds']:.1f}",
-        )
-    return table
-
-
-def _p(p: float | None) -> str:
-    return "" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def register(app: typer.Typer) -> None:
