@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,9 +126,11 @@ class Work:
         history = search(
             evaluate, Listed(asked), journal=self._journal, jobs=jobs, progress=self.progress
         )
-        self.evaluations += len(history)
-        self.entries += history
-        return list(history)
+        # A journal has the fields of what was asked in its own order.
+        found = [replace(one, candidate=own) for one, own in zip(history, asked, strict=True)]
+        self.evaluations += len(found)
+        self.entries += found
+        return found
 
     def best(
         self, evaluate: Evaluate, candidates: Iterable[Mapping[str, Any]], by: str

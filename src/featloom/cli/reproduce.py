@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from featloom.cli import options, session
-from featloom.shown import terminal
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
 
 EXPERIMENTS = ("induction", "trees", "templates", "memory", "transfer")
 # The options that not all experiments have, with their defaults.
+_PARTS: dict[str, Any] = {"only": None, "sample": None, "seeds": 5}
 _OWN: dict[str, dict[str, Any]] = {
     "induction": {"rule": "standard_error"},
-    "trees": {"only": None, "sample": None, "seeds": 5},
-    "templates": {"only": None, "sample": None, "seeds": 5},
-    "memory": {"only": None, "sample": None, "seeds": 5, "trials": None},
-    "transfer": {"only": None, "sample": None, "seeds": 5},
+    "trees": _PARTS,
+    "templates": _PARTS,
+    "memory": {**_PARTS, "trials": None},
+    "transfer": _PARTS,
 }
 
 
@@ -59,9 +57,12 @@ def reproduce(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped."""
+    """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped.
+
+    The experiments come with the repository, from which featloom is then to be installed.
+    """
     from featloom.errors import InputError
-    from featloom.runs import Timing
+    from featloom.runs import Timing, encode_result
     from featloom.search import Budget
 
     if budget is not None:
@@ -70,28 +71,21 @@ def reproduce(
     given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "trials": trials}
     name = session.FORMER_NAMES.get(experiment, experiment)
     own = _own_options(name, given)
+    runner, one = (_beside_the_sources(module) for module in ("runner", name))
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
     folder = out or Path("runs") / f"reproduce-{experiment}"
-    module, runner = _module(name), _module("runner")
     with options.run_folder(folder) as run, options.workers(dask):
         assert run is not None
         session.write_request(run, "reproduce", asked)
         with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
-            how = {**own, "jobs": jobs, "seed": seed, "say": say, "progress": progress}
-            if hasattr(module, "EXPERIMENT"):
-                found = runner.reproduce(module.EXPERIMENT, run, **how)
-            else:
-                found = getattr(module, f"reproduce_{module.__name__[12:]}")(run, **how)
+            how = {"jobs": jobs, "seed": seed, "say": say, "progress": progress}
+            found = runner.reproduce(one.EXPERIMENT, run, **own, **how)
         result, page = session.write_result(found, run, timing, seed)
     if json:
-        from featloom.runs import encode_result
-
         typer.echo(encode_result(result))
-    elif not quiet and hasattr(module, "EXPERIMENT"):
-        runner.show(module.EXPERIMENT, result, page)
     elif not quiet:
-        show(result, page)
+        runner.show(one.EXPERIMENT, result, page)
 
 
 def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -107,33 +101,20 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in _OWN[experiment]}
 
 
-def _module(name: str) -> ModuleType:
-    """A module of the experiments, which lie beside the sources."""
-    import sys
-    from importlib import import_module
-
+def _beside_the_sources(module: str) -> Any:
+    """A module of the experiments, which are not part of the package."""
     import featloom
     from featloom.errors import InputError
 
     root = Path(featloom.__file__).parents[2]
-    if not (root / "experiments" / "__init__.py").is_file():
+    if not (root / "experiments" / "runner.py").is_file():
         raise InputError(
-            "the experiments of the papers are not part of the package; they come with its "
-            "repository, for whoever installs it from there by 'pip install -e .'"
+            "the experiments of the papers come with the repository, not with the package: clone "
+            "it and install it from there by 'pip install -e .'"
         )
     if str(root) not in sys.path:
-        sys.path.insert(0, str(root))  # processes that are started inherit it
-    return import_module(f"experiments.{name}")
-
-
-def show(result: dict, page: Path | None) -> None:
-    """Print the table of the paper beside ours."""
-    from featloom.cli.transfer_tables import show_transfer
-
-    console = terminal()
-    show_transfer(console, result)
-    if page is not None:
-        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
+        sys.path.insert(0, str(root))  # other processes of a search begin with the same
+    return import_module(f"experiments.{module}")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,23 +1,13 @@
-"""The experiment on feature templates: small, whole, and the same after a kill."""
+"""The templates of the experiment, its Chinese phrases, and what it says of its tables."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiments.chinese_segments import base_phrases, phrase_labels
-from experiments.runner import reproduce, show
 from experiments.templates import (
-    EXPERIMENT,
     EXPERIMENTS,
-    PROXIES,
     finding,
     rank_agreement,
     single_additions,
@@ -28,17 +18,6 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError
-from featloom.runs import Run
-
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
-ASKED = ("reproduce", "template-search", "--only", "chinese", "--quiet", "--seeds", "1")
-SMALL = ("--sample", "60", "--jobs", "1")
-
-
-@pytest.fixture(scope="module")
-def result(data_folder, tmp_path_factory):
-    run = Run.create(tmp_path_factory.mktemp("templates") / "run")
-    return reproduce(EXPERIMENT, run, sample=60, seeds=2)
 
 
 def test_the_sets_of_the_paper_have_their_sizes():
@@ -155,90 +134,3 @@ def test_what_lies_beyond_chance_is_said_to_be_ahead():
 def test_what_lies_within_chance_is_not():
     words = finding("Chunks", experiment_rows(0.01, 0.4), [])
     assert "ahead of ME beyond chance in 0 of three experiments and behind in 0" in words
-
-
-def test_the_table_has_the_shape_of_the_paper(result):
-    found = result["template_search"]
-    for name in ("english", "chinese"):
-        rows = [row for row in found["experiments"] if row["data"] == name]
-        assert [row["id"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
-        assert [row["model"] for row in rows] == ["maxent", "crf"] * 3 + ["memm", "crf"] * 3
-        assert [row["templates"] for row in rows[::2]] == [26, 34, 42, 35, 38, 40]
-        assert [row["proxy"] for row in found["agreement"] if row["data"] == name] == list(PROXIES)
-        assert sum(row["data"] == name for row in found["proxies"]) == 36
-    assert all(0.5 < row["f1"] < 1 for row in found["experiments"])
-
-
-def test_the_plain_label_pair_is_always_in_the_crf(result):
-    rows = [row for row in result["template_search"]["experiments"] if row["model"] == "crf"]
-    f1 = {(row["data"], row["id"]): row["f1"] for row in rows}
-    for name in ("english", "chinese"):
-        assert f1[name, 2] == f1[name, 4]
-
-
-def test_a_sample_is_said_to_be_one(result):
-    assert "a sample of up to 60 training sentences" in result["data"]["warnings"][0]
-    assert result["verdict"] == " ".join(result["template_search"]["findings"])
-
-
-def test_what_is_asked_wrongly_is_told(tmp_path):
-    run = Run.create(tmp_path / "run")
-    with pytest.raises(InputError, match="no data set 'german'; there are english, chinese"):
-        reproduce(EXPERIMENT, run, only="german")
-    with pytest.raises(InputError, match="a sample of 3 sentences is too small"):
-        reproduce(EXPERIMENT, run, sample=3)
-    with pytest.raises(InputError, match="seeds is 0"):
-        reproduce(EXPERIMENT, run, seeds=0)
-
-
-def test_an_option_of_another_experiment_is_refused(tmp_path):
-    from featloom.cli.reproduce import _own_options
-
-    given = {"rule": "standard_error", "only": None, "sample": 60, "seeds": 5, "trials": 9}
-    with pytest.raises(InputError, match="--trials is for the experiment 'memory', not 'temp"):
-        _own_options("templates", given)
-    assert _own_options("templates", {**given, "trials": None})["sample"] == 60
-
-
-def finished(run: Path) -> list:
-    """What does not hang on the clock."""
-    result = json.loads((run / "result.json").read_text())
-    found = result["template_search"]
-    scores = [
-        (row["id"], row["model"], row["f1"], row.get("ahead")) for row in found["experiments"]
-    ]
-    ranks = [(row["proxy"], row["spearman"]) for row in found["agreement"]]
-    return [scores, found["proxies"], ranks, result["evaluations"]]
-
-
-def written(folder: Path) -> int:
-    """Bytes of the journal and its write-ahead file."""
-    size = 0
-    for path in folder.glob("*.journal*"):
-        with suppress(FileNotFoundError):  # a journal that is closed becomes one file
-            size += path.stat().st_size
-    return size
-
-
-def test_an_experiment_that_was_killed_ends_the_same(data_folder, tmp_path):
-    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    subprocess.run([*COMMAND, *ASKED, *SMALL, "--out", undisturbed], check=True)
-    process = subprocess.Popen([*COMMAND, *ASKED, *SMALL, "--out", disturbed])
-    while process.poll() is None:
-        if written(disturbed) > 20 * 4096:
-            process.kill()
-            break
-        time.sleep(0.005)
-    assert process.wait() != 0
-    subprocess.run([*COMMAND, "resume", disturbed, "--quiet"], check=True)
-    assert finished(disturbed) == finished(undisturbed)
-
-
-def test_tables_fit_into_eighty_columns(data_folder, tmp_path, result, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    show(EXPERIMENT, result, tmp_path / "report.html")
-    lines = capsys.readouterr().out.splitlines()
-    assert any(line.split()[:3] == ["3", "1", "2"] for line in lines)
-    assert any(line.startswith(" screening") for line in lines)
-    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
-    assert not any("…" in line for line in lines)
