@@ -31,7 +31,6 @@ from featloom.data.sentences import gold_labels, split_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_f1, label_codes
-from featloom.experiments.template_sets import template_text
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
@@ -41,7 +40,7 @@ from featloom.methods.template_search.screen import PartModels, Screen
 PASSES, C2, SEEDS = 10, 1.0, 5
 CLOSE = 0.005  # F1 of two trainings that are the same but for chance
 PEER = "CRFsuite"
-TEMPLATES = [*template_text((1, 4)).splitlines()]
+TEMPLATES = Path(__file__).with_name("chunking.template").read_text().splitlines()
 
 
 @functools.cache

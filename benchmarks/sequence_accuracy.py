@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_counts, label_codes
 from featloom.evaluation.metrics import f1_of_counts
 from featloom.evaluation.significance import paired_bootstrap
-from featloom.experiments.template_sets import template_text
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.formats.crfpp import read_templates
@@ -44,7 +44,8 @@ def main(quick: bool) -> None:
     chosen = search.plan_
     makers = fit_makers(train, default_makers(train))
     derived = tuple(maker.to_dict() for maker in makers)
-    hand = templates_of_lines(read_templates(template_text((1, 4))), train.columns)
+    lines = Path(__file__).with_name("chunking.template").read_text().splitlines()
+    hand = templates_of_lines(read_templates(lines), train.columns)
     tag_pairs = (
         Template((("pos", 0),), "B", "B01"),
         Template((("pos", -1), ("pos", 0)), "B", "B02"),

@@ -29,7 +29,6 @@ from featloom.data.sentences import gold_labels, split_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_f1, label_codes
-from featloom.experiments.template_sets import template_text
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
 
@@ -38,7 +37,7 @@ SEEDS = 5
 SPREAD, BELOW = 0.5, 0.3  # points: between the best seed and the worst; under the peer's
 OURS, PEER = "featloom", "CRFsuite, lbfgs"
 
-CHUNKS = template_text((1, 4))
+CHUNKS = Path(__file__).with_name("chunking.template").read_text()
 WORDS = "\n".join(
     [f"U{n:02}:%x[{offset},0]" for n, offset in enumerate((-2, -1, 0, 1, 2))]
     + [f"U{n:02}:%x[0,{n - 4}]" for n in range(5, 14)]

@@ -8,8 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from benchmarks.plan import Plan, Rates, rates
 
+from benchmarks.plan import Plan, Rates, rates
 from featloom.cluster import Cluster
 from featloom.counts.evidence import FeatureCounts, PairSums
 from featloom.data.blocks_parquet import rows_of_block

@@ -133,6 +133,6 @@ def test_an_unknown_experiment_is_refused(featloom, tmp_path):
     answer = featloom("reproduce", "alchemy", "--out", tmp_path / "run")
     assert (answer.code, answer.err) == (
         1,
-        "featloom: no experiment 'alchemy'; there are induction, memory, template-search, "
-        "transfer, tree-templates\n",
+        "featloom: no experiment 'alchemy'; there are induction, trees, templates, memory, "
+        "transfer\n",
     )

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from featloom.cli.corpora import register
+from featloom.cli.corpora import corpora as listing
 from featloom.data import corpora as corpus_list
 from featloom.data.corpora import (
     cache_folder,
@@ -43,7 +43,7 @@ def no_corpora(monkeypatch, tmp_path):
 def app():
     program = typer.Typer()
     program.callback()(lambda: None)
-    register(program)
+    program.command("corpora")(listing)
     return program
 
 

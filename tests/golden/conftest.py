@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.golden.meaning import Meaning, as_text, differences
 
 HERE = Path(__file__).parent

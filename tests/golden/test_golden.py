@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_limits
+
+from featloom.cli.main import main
 from tests.golden.data import write_files
 from tests.golden.meaning import (
     Meaning,
@@ -27,9 +30,6 @@ from tests.golden.meaning import (
     predicted_labels,
     without_names,
 )
-from threadpoolctl import threadpool_limits
-
-from featloom.cli.main import main
 
 HERE = Path(__file__).parent
 WITHOUT_OUTSIDE = "--drop LightGBM --drop EBM"  # these are optional, and have versions

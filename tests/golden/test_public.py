@@ -8,10 +8,10 @@ from types import ModuleType
 from typing import Any
 
 import typer
-from tests.golden.meaning import Meaning
 
 import featloom
 from featloom.cli.main import COMMANDS
+from tests.golden.meaning import Meaning
 
 _NAMED = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 

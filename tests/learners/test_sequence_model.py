@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sequence_twins
-from benchmarks.crfsuite_features import feature_names
 from sequence_twins import PlainModel, some_model, some_sentences
 
+from benchmarks.crfsuite_features import feature_names
 from featloom.data.sentences import table_of_sentences
 from featloom.errors import InputError
 from featloom.features.expansion import TemplateExpansion

@@ -299,11 +299,11 @@ def test_the_command_writes_the_page_and_says_where(tmp_path, sample_result):
     import typer
     from typer.testing import CliRunner
 
-    from featloom.cli.report import register
+    from featloom.cli.report import report
 
     app = typer.Typer()
     app.callback()(lambda: None)
-    register(app)
+    app.command()(report)
     run = Run.create(tmp_path / "run")
     run.write_result(sample_result)
     done = CliRunner().invoke(app, ["report", str(run.path)])

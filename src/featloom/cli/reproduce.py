@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from featloom.cli import options, session
-from featloom.shown import terminal
-from featloom.words import no_such, p_value
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-EXPERIMENTS = ("induction", "memory", "template-search", "transfer", "tree-templates")
+EXPERIMENTS = ("induction", "trees", "templates", "memory", "transfer")
 # The options that not all experiments have, with their defaults.
+_PARTS: dict[str, Any] = {"only": None, "sample": None, "seeds": 5}
 _OWN: dict[str, dict[str, Any]] = {
     "induction": {"rule": "standard_error"},
-    "memory": {"only": None, "sample": None, "seeds": 5, "trials": None},
-    "template-search": {"only": None, "sample": None, "seeds": 5},
-    "transfer": {"only": None, "sample": None, "seeds": 5},
-    "tree-templates": {"only": None, "sample": None, "seeds": 5},
+    "trees": _PARTS,
+    "templates": _PARTS,
+    "memory": {**_PARTS, "trials": None},
+    "transfer": _PARTS,
 }
-_LETTERS = {"ignore": "-", "overlap": "O", "mvdm": "M"}
 
 
 def reproduce(
@@ -36,16 +32,15 @@ def reproduce(
     only: Annotated[
         str | None,
         typer.Option(
-            help="One part: unknown, known or letters of memory, english or chinese of "
-            "template-search, table, curve or letters of transfer, bosque, floresta, tables or "
-            "chunks of tree-templates."
+            help="One part: bosque, floresta, tables or chunks of trees, english or chinese of "
+            "templates, unknown, known or letters of memory, table, curve or letters of transfer."
         ),
     ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Training rows that memory draws, sentences that template-search and "
-            "tree-templates do, or tasks that transfer does, for a quick look."
+            help="Training sentences that trees and templates draw, rows that memory does, or "
+            "tasks that transfer does, for a quick look."
         ),
     ] = None,
     seeds: Annotated[
@@ -62,16 +57,21 @@ def reproduce(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped."""
+    """Repeat the experiment of a paper; everything finished is kept, and resumed if stopped.
+
+    The experiments come with the repository, from which featloom is then to be installed.
+    """
     from featloom.errors import InputError
-    from featloom.runs import Timing
+    from featloom.runs import Timing, encode_result
     from featloom.search import Budget
 
     if budget is not None:
         raise InputError(f"experiments have no --budget; for {budget} evaluations say --trials")
     Budget.of(None, trials)
     given = {"rule": rule, "only": only, "sample": sample, "seeds": seeds, "trials": trials}
-    own = _own_options(experiment, given)
+    name = session.FORMER_NAMES.get(experiment, experiment)
+    own = _own_options(name, given)
+    runner, one = (_beside_the_sources(module) for module in ("runner", name))
     timing = Timing()
     asked = {"experiment": experiment, **own, "seed": seed, "jobs": jobs, "dask": dask}
     folder = out or Path("runs") / f"reproduce-{experiment}"
@@ -79,16 +79,13 @@ def reproduce(
         assert run is not None
         session.write_request(run, "reproduce", asked)
         with session.search_progress(experiment, quiet) as (say, progress), timing.stage("search"):
-            found = _experiment(experiment)(
-                run, **own, jobs=jobs, seed=seed, say=say, progress=progress
-            )
+            how = {"jobs": jobs, "seed": seed, "say": say, "progress": progress}
+            found = runner.reproduce(one.EXPERIMENT, run, **own, **how)
         result, page = session.write_result(found, run, timing, seed)
     if json:
-        from featloom.runs import encode_result
-
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page)
+        runner.show(one.EXPERIMENT, result, page)
 
 
 def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +93,7 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     from featloom.errors import InputError
 
     if experiment not in EXPERIMENTS:
-        raise InputError(no_such("experiment", experiment, EXPERIMENTS))
+        raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
     for other, defaults in _OWN.items():
         for name, default in defaults.items():
             if name not in _OWN[experiment] and given[name] != default:
@@ -104,288 +101,22 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in _OWN[experiment]}
 
 
-def _experiment(name: str):
-    if name == "memory":
-        from featloom.experiments.memory import reproduce_memory
+def _beside_the_sources(module: str) -> Any:
+    """A module of the experiments, which are not part of the package."""
+    import featloom
+    from featloom.errors import InputError
 
-        return reproduce_memory
-    if name == "template-search":
-        from featloom.experiments.template_search import reproduce_template_search
-
-        return reproduce_template_search
-    if name == "transfer":
-        from featloom.experiments.transfer import reproduce_transfer
-
-        return reproduce_transfer
-    if name == "tree-templates":
-        from featloom.experiments.tree_templates import reproduce_tree_templates
-
-        return reproduce_tree_templates
-    from featloom.experiments.induction import reproduce_induction
-
-    return reproduce_induction
-
-
-def show(result: dict, page: Path | None) -> None:
-    """Print the table of the paper beside ours."""
-    console = terminal()
-    if result["kind"] == "memory":
-        for warning in result["data"]["warnings"]:
-            console.print(warning, markup=False, highlight=False)
-        for part in result["memory"]:
-            sizes = " / ".join(f"{n:,}" for n in part["sizes"].values())
-            title = f"{part['task']} ({part['corpus']}, {sizes} rows)"
-            console.print(title, style="italic", markup=False, highlight=False)
-            console.print(_memory_table(part))
-            console.print(part["finding"], "\n", sep="", markup=False, highlight=False)
-        _explain_memory(console, result)
-    elif result["kind"] == "template_search":
-        _show_template_search(console, result)
-    elif result["kind"] == "tree_templates":
-        _show_tree_templates(console, result)
-    elif result["kind"] == "transfer":
-        from featloom.cli.transfer_tables import show_transfer
-
-        show_transfer(console, result)
-    else:
-        console.print(_induction_table(result))
-        console.print(result["verdict"], markup=False, highlight=False)
-    if page is not None:
-        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _induction_table(result: dict) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    tests = {test["a"]: test for test in result["comparisons"]}
-    table = Table(title=f"{result['models'][0]['metric']} on the test documents")
-    table.add_column("model", no_wrap=True)
-    for name in ("k", "l", "features", "CV", "test", "gain", "p", "published"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for model in result["models"]:
-        test = tests.get(model["name"])
-        table.add_row(
-            escape(model["name"]),
-            "" if model["keep"] is None else f"{model['keep']:.2%}",
-            "" if model["partners"] is None else f"{model['partners']:.2%}",
-            f"{model['features']:,}",
-            f"{model['cross_validated']:.3f}",
-            f"{model['value']:.3f}",
-            "" if test is None else f"{test['difference']:+.3f}",
-            "" if test is None else f"{test['p']:.3f}",
-            f"{model['published']:.2f}",
+    root = Path(featloom.__file__).parents[2]
+    if not (root / "experiments" / "runner.py").is_file():
+        raise InputError(
+            "the experiments of the papers come with the repository, not with the package: clone "
+            "it and install it from there by 'pip install -e .'"
         )
-    return table
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))  # other processes of a search begin with the same
+    return import_module(f"experiments.{module}")
 
 
-def _memory_table(part: dict) -> Table:
-    """One of the paper's Tables 3 to 5, with the setting that each method found."""
-    from rich import box
-    from rich.table import Table
-
-    tests = part["mcnemar"]
-    against = next(i for i, row in enumerate(part["settings"]) if row["method"] == "EX")
-    several = any(row.get("seeds") for row in part["settings"])
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("", no_wrap=True)
-    table.add_column("k", justify="right", no_wrap=True)
-    table.add_column("weights", no_wrap=True)
-    table.add_column("features", no_wrap=True)
-    figures = ["valid", "test", *(["over seeds"] if several else []), "paper", "p", "exact"]
-    for name in figures:
-        table.add_column(name, justify="right", no_wrap=True)
-    before = None
-    for place, row in enumerate(part["settings"]):
-        group = (row["features_by"] == "default", row["parameters_by"] == "default")
-        if before not in (None, group) and not group[0]:
-            table.add_section()
-        before = group
-        seeds = [100 * one["test"] for one in row.get("seeds", [])]
-        table.add_row(
-            row["method"],
-            str(row["k"]),
-            row["weights"].replace("_", " ").replace("information", "inf."),
-            "".join(_LETTERS[mode] for mode in row["modes"]),
-            f"{100 * row['validation']:.2f}",
-            f"{100 * row['test']:.2f}",
-            *([_range(seeds)] if several else []),
-            "" if row["published"] is None else f"{row['published']:.2f}",
-            p_value(tests["chi2_p"][place][against]),
-            p_value(tests["p"][place][against]),
-        )
-    return table
-
-
-def _explain_memory(console: Console, result: dict) -> None:
-    seeds = result["parameters"]["seeds"]
-    console.print(
-        "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward,"
-        " FO forward, GU guided; of these four first the features alone, then the parameters as"
-        " well.  Features: O overlap, M MVDM, - ignored.  valid, test and paper are per cent right;"
-        " the paper's are on its own data.  p and exact: McNemar's test against EX by chi-squared"
-        " and by the binomial."
-        + (f"  Over seeds: test, lowest to highest of {seeds}." if seeds > 1 else ""),
-        markup=False, highlight=False,
-    )  # fmt: skip
-
-
-def _show_template_search(console: Console, result: dict) -> None:
-    """Table 2 of the paper with our figures, and how cheap models rank templates."""
-    found = result["template_search"]
-    for warning in result["data"]["warnings"]:
-        console.print(warning, markup=False, highlight=False)
-    for (name, sizes), finding in zip(found["sizes"].items(), found["findings"], strict=True):
-        of_data = {
-            part: [row for row in found[part] if row["data"] == name]
-            for part in ("experiments", "agreement")
-        }
-        sentences = " / ".join(f"{sizes[part]:,}" for part in ("train", "valid", "test"))
-        title = f"{name} ({sentences} sentences)"
-        console.print(title, style="italic", markup=False, highlight=False)
-        console.print(_experiments_table(of_data["experiments"]))
-        console.print(_agreement_table(of_data["agreement"]))
-        console.print(finding, "\n", sep="", markup=False, highlight=False)
-    console.print(
-        "Table 2 of the paper: maximum entropy (ME) or a MEMM against a CRF, F1 of chunks on test"
-        f" in per cent, mean of {result['parameters']['seeds']} seeds; p by a paired bootstrap over"
-        " sentences.  Training includes making the features; CPU seconds on one thread."
-        "  The paper has plots without figures; their shape: the CRF ahead of ME and of the MEMM,"
-        " these two cheaper to train, dearer to tag with.",
-        markup=False, highlight=False,
-    )  # fmt: skip
-
-
-def _experiments_table(rows: list[dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("sets", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for name in ("F1", "CRF", "gain", "p", "train", "CRF", "tag", "CRF"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for cheap, crf in zip(rows[::2], rows[1::2], strict=True):
-        table.add_row(
-            str(cheap["id"]),
-            " ".join(map(str, cheap["sets"])),
-            {"maxent": "ME", "memm": "MEMM"}[cheap["model"]],
-            f"{100 * cheap['f1']:.2f}",
-            f"{100 * crf['f1']:.2f}",
-            f"{100 * crf['ahead']['difference']:+.2f}",
-            p_value(crf["ahead"]["p"]),
-            *(f"{row['train_cpu_s']:.2f}" for row in (cheap, crf)),
-            *(f"{row['tag_cpu_s']:.3f}" for row in (cheap, crf)),
-        )
-    return table
-
-
-def _agreement_table(rows: list[dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("one template more, ranked by", no_wrap=True)
-    for name in ("as the CRF", "CPU s a template", "once"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            row["title"],
-            "" if row["spearman"] is None else f"{row['spearman']:.2f}",
-            f"{row['cpu_s']:.4f}",
-            f"{row['once_cpu_s']:.1f}" if row["once_cpu_s"] else "",
-        )
-    return table
-
-
-def _show_tree_templates(console: Console, result: dict) -> None:
-    """Table 3.2 of the chapter with our figures, and the other tables that templates serve."""
-    trees = result["trees"]
-    tests: dict[str, dict] = {}
-    for test in result["comparisons"]:
-        tests.setdefault(test["a"], test)  # the first is the one against the baseline
-    for warning in result["data"]["warnings"]:
-        console.print(warning, markup=False, highlight=False)
-    for title in dict.fromkeys(row["data"] for row in trees["systems"]):
-        rows = [row for row in trees["systems"] if row["data"] == title]
-        console.print(title, style="italic", markup=False, highlight=False)
-        make = _attachment_table if rows[0]["metric"] == "UAS" else _systems_table
-        console.print(make(rows, tests))
-    for part in trees["parts"].values():
-        for words in part["findings"]:
-            console.print(words, "\n", sep="", markup=False, highlight=False)
-    if any(row["metric"] == "UAS" for row in trees["systems"]):
-        console.print(
-            "Table 3.2 of the chapter: UAS on test in per cent, without punctuation, and of all"
-            f" tokens; mean of {result['parameters']['seeds']} seeds and their sd.  gain and p:"
-            " against manual templates with the same training, by a paired bootstrap over"
-            " sentences.  chapter: its figures, on the Portuguese of CoNLL-2006 with a"
-            " perceptron; how it came by chunk and clause it does not say.",
-            markup=False, highlight=False,
-        )  # fmt: skip
-    if any(row["metric"] != "UAS" for row in trees["systems"]):
-        console.print(
-            "gain and p: against the first row of a table, by McNemar's test of rows or a paired"
-            " bootstrap of chunks over sentences.  Features of LightGBM are the leaves of its"
-            " trees.  Seconds are those of one training on one thread.",
-            markup=False, highlight=False,
-        )  # fmt: skip
-
-
-def _attachment_table(rows: list[dict], tests: dict[str, dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("basic features", no_wrap=True)
-    table.add_column("generation", no_wrap=True)
-    for name in ("UAS", "sd", "all", "gain", "p", "sets", "chapter"):
-        table.add_column(name, justify="right", no_wrap=True)
-    before = None
-    for row in rows:
-        if row["training"] != before:
-            if before is not None:
-                table.add_section()
-            table.add_row(f"[italic]{row['training']}[/italic]")
-            before = row["training"]
-        test = tests.get(f"{row['data']}: {row['name']}")
-        table.add_row(
-            row["basic"],
-            row["generation"],
-            f"{100 * row['value']:.2f}",
-            "" if row["sd"] is None else f"{100 * row['sd']:.2f}",
-            f"{100 * row['with_punctuation']:.2f}",
-            "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else p_value(test["p"]),
-            f"{row['templates']:,}",
-            "" if row["published"] is None else f"{row['published']:.2f}",
-        )
-    return table
-
-
-def _systems_table(rows: list[dict], tests: dict[str, dict]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("", no_wrap=True)
-    for name in (rows[0]["metric"], "95 %", "gain", "p", "templates", "features", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        test = tests.get(f"{row['data']}: {row['name']}")
-        table.add_row(
-            row["name"],
-            f"{100 * row['value']:.2f}",
-            "–".join(f"{100 * bound:.1f}" for bound in row["interval"]),
-            "" if test is None else f"{100 * test['difference']:+.2f}",
-            "" if test is None else p_value(test["p"]),
-            "" if row["templates"] is None else f"{row['templates']:,}",
-            f"{row['features']:,}",
-            f"{row['seconds']:.1f}",
-        )
-    return table
-
-
-def _range(values: list[float]) -> str:
-    return f"{min(values):.2f}–{max(values):.2f}" if values else ""
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("reproduce")(reproduce)

@@ -24,6 +24,8 @@ REQUEST = "request.json"
 # How long a run takes and what else it writes can be asked for anew; the rest makes another run.
 _ANEW = frozenset({"budget", "jobs", "dask", "timbl"})
 _FILES = ("data", "valid", "test")
+# What experiments were called when a run may have been begun.
+FORMER_NAMES = {"tree-templates": "trees", "template-search": "templates"}
 _LONGEST = 60  # characters of an option that are shown
 
 
@@ -89,6 +91,8 @@ def _difference(before: dict[str, Any], command: str, options: Mapping[str, Any]
         # One that is younger than the run was not asked for by anybody.
         was = before["options"].get(name, now)
         if name in _ANEW or was == now or (name in _FILES and _same_file(begun_in, was, now)):
+            continue
+        if name == "experiment" and FORMER_NAMES.get(was, was) == FORMER_NAMES.get(now, now):
             continue
         if name in ("data", "experiment"):
             return f"it is of {was}, not of {now}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments.gazetteer import Gazetteer, Place, world
+from experiments.locations import locations
 from featloom.data.corpora import find, how_to_get
 from featloom.data.table import NominalTable
 from featloom.data.tasks.entity_text import entity_texts
-from featloom.data.tasks.gazetteer import Gazetteer, Place, world
-from featloom.data.tasks.locations import locations
 from featloom.errors import InputError
 
 YORK = Place("York", "city", "GB", "ENG", "EU", 153_717)

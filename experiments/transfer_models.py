@@ -1,16 +1,25 @@
-"""Models that the experiment on transfer needs and nobody else does."""
+"""Models that the experiment on transfer needs and nobody else does, and a look into the prior."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC
 
+from experiments.transfer_tasks import Tasks
+from featloom.data.matrix import FeatureMatrix
 from featloom.evaluation.folds import make_folds
+from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer import AlternatingStructure, MultiTask, RelevancePrior, TransFeat
+from featloom.methods.transfer.findings import family_rows
 from featloom.methods.transfer.tasks import grid_of
+
+MOST_FAMILIES, MOST_CLUSTERS, MOST_FEATURES, MOST_SHARED = 60, 40, 30, 8
+LEAST_FOR_THREE_FOLDS = 6  # rows a task: with fewer, settings are chosen by two folds
 
 
 class PolynomialSVM(ClassifierMixin, BaseEstimator):
@@ -31,8 +40,6 @@ class PolynomialSVM(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> PolynomialSVM:
         """Learn from sparse rows."""
-        from sklearn.svm import SVC
-
         mean = X.mean()
         variance = X.multiply(X).mean() - mean**2
         self._gamma = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
@@ -70,30 +77,27 @@ class TunedStructure(BaseEstimator):
         inner, held_out = {}, {}
         for name, (X, y) in tasks.items():
             fold_of = np.ones(len(y))
-            if len(y) >= 6:
+            if len(y) >= LEAST_FOR_THREE_FOLDS:
                 fold_of = make_folds(y, n_folds=3, seed=0, allow_rare=True)
             inner[name] = X[fold_of > 0], y[fold_of > 0]
-            held_out[name] = X[fold_of == 0], y[fold_of == 0]
-        grid = grid_of(
-            {"strength": self.strengths, "ease": self.eases, "n_directions": self.directions}
-        )
-        right = [self._right(setting, inner, held_out) for setting in grid]
-        self.setting_ = grid[int(np.argmax(right))]
-        self.model_ = self._fitted(self.setting_, tasks)
+            if (fold_of == 0).any():
+                held_out[name] = X[fold_of == 0], y[fold_of == 0]
+
+        def fitted(setting: Mapping[str, Any], pairs: Mapping) -> AlternatingStructure:
+            return AlternatingStructure(feature_names=self.feature_names, **setting).fit(pairs)
+
+        def right(setting: Mapping[str, Any]) -> int:
+            model = fitted(setting, inner)
+            return sum((model.predict(name, X) == y).sum() for name, (X, y) in held_out.items())
+
+        choices = {"strength": self.strengths, "ease": self.eases, "n_directions": self.directions}
+        self.setting_ = max(grid_of(choices), key=right)
+        self.model_ = fitted(self.setting_, tasks)
         return self
 
     def predict(self, task: Hashable, X: Any) -> np.ndarray:
         """The class of each row of a task that was fitted."""
         return self.model_.predict(task, X)
-
-    def _fitted(self, setting: Mapping[str, Any], tasks: Mapping) -> AlternatingStructure:
-        return AlternatingStructure(feature_names=self.feature_names, **setting).fit(tasks)
-
-    def _right(self, setting: Mapping[str, Any], inner: Mapping, held_out: Mapping) -> int:
-        model = self._fitted(setting, inner)
-        return sum(
-            int((model.predict(name, X) == y).sum()) for name, (X, y) in held_out.items() if len(y)
-        )
 
 
 class PriorsOfOthers:
@@ -136,10 +140,10 @@ def features_used(model: Any) -> float:
         shared, fitted = len(model.model_.directions_.indptr) - 1, model.model_.models_.values()
         return float(np.mean([0 if m is None else m.coef_.shape[1] - shared for m in fitted]))
     assert isinstance(model, MultiTask)
-    return float(np.mean([_used(one.estimator) for one in model.models_.values()]))
+    return float(np.mean([with_weight(one.estimator) for one in model.models_.values()]))
 
 
-def _used(estimator: Any) -> int:
+def with_weight(estimator: Any) -> int:
     """How many features have a weight."""
     if estimator is None or not hasattr(estimator, "n_features_in_"):
         return 0
@@ -150,3 +154,71 @@ def _used(estimator: Any) -> int:
     if weights:
         return int((np.concatenate(weights) != 0).any(axis=0).sum())
     return 0 if type(estimator).__name__ == "DummyClassifier" else int(estimator.n_features_in_)
+
+
+class ShowTrials:
+    """What other tasks found: families, clusters of senses, and one task's features.
+
+    It is learned from all rows, and nothing is tested on them.
+    """
+
+    def __init__(self, data: Tasks):
+        self.data = data
+
+    def __call__(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        parts, tasks = self.data.by_task(), self.data.pairs()
+        prior = RelevancePrior(feature_names=self.data.names, rounds=asked["rounds"]).fit(tasks)
+        # Many prepositions make a family each; those that were met most say most.
+        families = sorted(family_rows(prior), key=lambda row: -row["candidates"])[:MOST_FAMILIES]
+        sizes = sorted(parts, key=lambda name: (len(parts[name]), name))
+        return {
+            "score": 0.0,
+            "families": sorted(families, key=lambda row: -row["rate"]),
+            "clusters": clusters(TransFeat(feature_names=self.data.names).fit(tasks)),
+            "chosen": chosen(prior, self.data, sizes[len(sizes) // 2]),
+        }
+
+
+def clusters(model: TransFeat) -> list[dict[str, Any]]:
+    """Clusters of senses by size, with what their members have in common."""
+    members: dict[int, list[Any]] = {}
+    for sense, cluster in model.clusters_.items():
+        if cluster >= 0:
+            members.setdefault(cluster, []).append(sense)
+    rows: list[dict[str, Any]] = []
+    for cluster, senses in sorted(members.items()):
+        shared = Counter(
+            model.feature_names_[j]
+            for sense in senses
+            for j in model.first_selections_[sense].features.tolist()
+        ).most_common(MOST_SHARED)
+        rows.append(
+            {
+                "name": f"cluster {cluster + 1}",
+                "members": [str(sense.label) for sense in senses],
+                "features": [name for name, n in shared if n > 1],
+            }
+        )
+    return sorted(rows, key=lambda row: -len(row["members"]))[:MOST_CLUSTERS]
+
+
+def chosen(prior: RelevancePrior, data: Tasks, task: str) -> dict[str, Any]:
+    """What one task selects at the costs that the others gave, and who vouches for it."""
+    rows = data.by_task()[task]
+    matrix = FeatureMatrix.from_csr(data.X[rows], names=data.names)
+    after = prior.cost(task)
+    selector = MDLSelector(cost=after).fit(matrix, data.label[rows])
+    alike = float(np.log2(max(int(candidates(matrix, selector.min_rows).sum()), 1)))
+    number = {name: j for j, name in enumerate(data.names)}
+    features = [
+        {
+            "name": one.name,
+            "class": str(one.target),
+            "saved": one.saved,
+            "cost_before": alike + BITS_OF_A_WEIGHT,
+            "cost_after": float(after[number[one.name]]),
+            "vouchers": [str(other) for other in prior.vouchers(one.name, task)],
+        }
+        for one in selector.features_[:MOST_FEATURES]
+    ]
+    return {"task": task, "features": features}

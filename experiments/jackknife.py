@@ -26,7 +26,6 @@ from featloom.evaluation.folds import make_folds, splits
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.learners.tagger import SequenceTagger
-from featloom.learners.threads import in_threads
 
 # A CRF weighs pairs of labels, and its time grows with their square.
 MANY_CLASSES = 40
@@ -47,26 +46,21 @@ MakeTagger = Callable[[], Tagger]
 
 def jackknifed(
     table: NominalTable,
-    labels: str | Sequence[str] | np.ndarray,
+    labels: str | Sequence[str],
     make_tagger: MakeTagger,
     *,
     folds: int = 5,
     seed: int = 0,
-    whole_groups: bool = True,
-    threads: int = 1,
 ) -> list[str]:
     """Labels that are predicted for each row by a tagger which has not seen its sentence.
 
     Parameters
     ----------
     table : sentences.
-    labels : the name of a column, which the taggers then do not see; or a label for each row, as
-        text or as a place in ``table.classes``.
+    labels : the name of a column, which the taggers then do not see; or a label for each row.
     make_tagger : makes a new tagger, such as a :class:`SequenceTagger`, for each fold.
-    folds : how many parts the sentences are dealt into.
+    folds : how many parts the sentences are dealt into, whole documents where there are any.
     seed : of the dealing.
-    whole_groups : where the table has documents, deal these instead of sentences.
-    threads : folds that are worked on at once; they change the time and nothing else.
 
     Examples
     --------
@@ -77,28 +71,20 @@ def jackknifed(
     ['D', 'N', 'D', 'N']
     """
     shown, names = _shown_and_labels(table, labels)
-    bounds = shown.bounds
-    fold_of = sentence_folds(shown, folds=folds, seed=seed, whole_groups=whole_groups)
-    parts = list(splits(fold_of))
+    bounds = shown.sequence_bounds
+    assert bounds is not None
     predicted = np.empty(len(shown), dtype=object)
-
-    def work(fold: int) -> None:
-        learned, left_out = parts[fold]
+    for learned, left_out in splits(sentence_folds(shown, folds=folds, seed=seed)):
         tagger = make_tagger()
         gold = [names[bounds[i] : bounds[i + 1]] for i in learned.tolist()]
         tagger.fit(take_sentences(shown, learned), gold)
-        for i, answer in zip(
-            left_out.tolist(), tagger.predict(take_sentences(shown, left_out)), strict=True
-        ):
+        answers = tagger.predict(take_sentences(shown, left_out))
+        for i, answer in zip(left_out.tolist(), answers, strict=True):
             predicted[bounds[i] : bounds[i + 1]] = answer
-
-    in_threads(work, range(len(parts)), threads)
     return predicted.tolist()
 
 
-def sentence_folds(
-    table: NominalTable, *, folds: int = 5, seed: int = 0, whole_groups: bool = True
-) -> np.ndarray:
+def sentence_folds(table: NominalTable, *, folds: int = 5, seed: int = 0) -> np.ndarray:
     """The fold of each sentence; sentences of one document are in one fold.
 
     >>> table = NominalTable.from_columns({"word": list("abcd")}, groups=list("xxyy"),
@@ -111,7 +97,7 @@ def sentence_folds(
     if not 2 <= folds <= n:
         raise InputError(f"{n} sentences cannot be dealt into {folds} folds")
     groups = None
-    if whole_groups and table.groups is not None and len(table):
+    if table.groups is not None and len(table):
         groups = table.groups[np.minimum(bounds[:-1], len(table) - 1)]
     return make_folds(
         np.zeros(n, dtype=np.int32),
@@ -132,7 +118,7 @@ class PredictedColumn:
     of : the columns that the tagger looks at, the words first.
     name : of the predicted column; None: that of the gold one, which it replaces.
     make_tagger : makes a new tagger; None: :func:`default_tagger`.
-    folds, seed, whole_groups, threads : see :func:`jackknifed`.
+    folds, seed : see :func:`jackknifed`.
 
     Attributes
     ----------
@@ -160,13 +146,10 @@ class PredictedColumn:
         make_tagger: MakeTagger | None = None,
         folds: int = 5,
         seed: int = 0,
-        whole_groups: bool = True,
-        threads: int = 1,
     ):
         self.column, self.of, self.name = column, tuple(of), name or column
         self.make_tagger = make_tagger
         self.folds, self.seed = folds, seed
-        self.whole_groups, self.threads = whole_groups, threads
         self.tagger_: Tagger | None = None
         if column in self.of:
             raise InputError(f"column {column!r} cannot be predicted from itself")
@@ -176,15 +159,7 @@ class PredictedColumn:
         seen = chosen_columns(train, self.of)
         gold = values_of(train, self.column)
         make = self.make_tagger or default_tagger(seen, n_classes=len(set(gold)), seed=self.seed)
-        predicted = jackknifed(
-            seen,
-            gold,
-            make,
-            folds=self.folds,
-            seed=self.seed,
-            whole_groups=self.whole_groups,
-            threads=self.threads,
-        )
+        predicted = jackknifed(seen, gold, make, folds=self.folds, seed=self.seed)
         bounds = _bounds(seen).tolist()
         tagger = make()
         tagger.fit(seen, [gold[a:b] for a, b in pairwise(bounds)])
@@ -197,29 +172,6 @@ class PredictedColumn:
             raise InputError(f"column {self.name!r} must be learned from training data first")
         answers = self.tagger_.predict(chosen_columns(table, self.of))
         return with_column(table, self.name, [label for answer in answers for label in answer])
-
-
-def with_predicted(
-    train: NominalTable,
-    others: Sequence[NominalTable] = (),
-    *,
-    column: str,
-    of: Sequence[str] = ("form", "xpos"),
-    **settings: Any,
-) -> list[NominalTable]:
-    """Training sentences with the jackknifed column, then the others with the predicted one.
-
-    ``settings`` are those of :class:`PredictedColumn`.
-
-    >>> train = NominalTable.from_columns(
-    ...     {"form": ["a", "cat", "a", "dog"], "xpos": ["D", "N", "D", "N"],
-    ...      "chunk": ["B", "I", "B", "I"]}, sequence_bounds=np.array([0, 2, 4]))
-    >>> train, dev = with_predicted(train, [train], column="chunk", folds=2)
-    >>> [dev.value("chunk", row) for row in range(4)]
-    ['B', 'I', 'B', 'I']
-    """
-    predicted = PredictedColumn(column, of=of, **settings)
-    return [predicted.fit_transform(train), *(predicted.transform(other) for other in others)]
 
 
 def default_tagger(
@@ -320,7 +272,7 @@ def values_of(table: NominalTable, column: str) -> list[str]:
 
 
 def _shown_and_labels(
-    table: NominalTable, labels: str | Sequence[str] | np.ndarray
+    table: NominalTable, labels: str | Sequence[str]
 ) -> tuple[NominalTable, list[str]]:
     """What the taggers see, and the label of each row."""
     if isinstance(labels, str):
@@ -328,12 +280,7 @@ def _shown_and_labels(
         return chosen_columns(table, others), values_of(table, labels)
     if len(labels) != len(table):
         raise InputError(f"{len(labels)} labels for {len(table)} rows")
-    given = labels
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
-        if len(given) and not 0 <= given.min() <= given.max() < len(table.classes):
-            raise InputError(f"labels are no places in the {len(table.classes)} classes")
-        given = np.array(table.classes, dtype=object)[given]
-    return chosen_columns(table, table.columns), list(given)
+    return chosen_columns(table, table.columns), list(labels)
 
 
 def _bounds(table: NominalTable) -> np.ndarray:

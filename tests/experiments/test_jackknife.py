@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from featloom.data.sentences import table_of_sentences
-from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import load
-from featloom.errors import InputError
-from featloom.learners.jackknife import (
+from experiments.jackknife import (
     PredictedColumn,
     chosen_columns,
     default_tagger,
@@ -21,9 +17,12 @@ from featloom.learners.jackknife import (
     sentence_folds,
     values_of,
     with_column,
-    with_predicted,
 )
-from featloom.learners.lemmas import SuffixLemmatizer, apply_rule, rule_of
+from experiments.lemmas import SuffixLemmatizer, apply_rule, rule_of
+from featloom.data.sentences import table_of_sentences
+from featloom.data.table import NominalTable
+from featloom.data.tasks.ready import load
+from featloom.errors import InputError
 from featloom.learners.tagger import SequenceTagger
 
 NEVER_SEEN = "never seen"
@@ -82,8 +81,6 @@ def test_no_document_is_tagged_by_a_tagger_that_saw_part_of_it():
     words = [f"{documents[row // 2]}{row % 2}" for row in range(12)]
     twins = with_column(twins, "word", words)
     assert jackknifed(twins, "tag", Memory, folds=3) == [NEVER_SEEN] * 12
-    by_sentence = jackknifed(twins, "tag", Memory, folds=6, whole_groups=False)
-    assert NEVER_SEEN not in by_sentence
     with pytest.raises(InputError, match="3 groups cannot be dealt into 4 folds"):
         jackknifed(twins, "tag", Memory, folds=4)
 
@@ -121,26 +118,18 @@ def chunked():
     return with_column(table, "chunk", chunks)
 
 
-def test_the_answers_do_not_depend_on_threads_or_on_when_they_are_asked_for():
+def test_the_answers_do_not_depend_on_when_they_are_asked_for():
     table = chunked()
     make = default_tagger(chosen_columns(table, ("form", "xpos")), n_classes=4, passes=2)
     first = jackknifed(table, "chunk", make)
     assert jackknifed(table, "chunk", make) == first
-    assert jackknifed(table, "chunk", make, threads=3) == first
 
 
-def test_labels_may_be_given_by_name_as_text_or_as_codes():
+def test_labels_may_be_given_by_name_or_as_text():
     table = chunked()
     shown = chosen_columns(table, ("form", "xpos"))
-    names = values_of(table, "chunk")
-    classes = tuple(dict.fromkeys(names))
-    codes = np.array([classes.index(name) for name in names], dtype=np.int32)
     make = default_tagger(shown, n_classes=4, passes=2)
-    by_name = jackknifed(table, "chunk", make)
-    assert jackknifed(shown, names, make) == by_name
-    assert jackknifed(replace(shown, labels=codes, classes=classes), codes, make) == by_name
-    with pytest.raises(InputError, match="labels are no places in the 0 classes"):
-        jackknifed(shown, codes, make)
+    assert jackknifed(shown, values_of(table, "chunk"), make) == jackknifed(table, "chunk", make)
     with pytest.raises(InputError, match="1 labels for 85 rows"):
         jackknifed(shown, ["B-NP"], make)
 
@@ -148,11 +137,13 @@ def test_labels_may_be_given_by_name_as_text_or_as_codes():
 def test_a_predicted_column_replaces_the_gold_one_or_stands_beside_it():
     table = chunked()
     gold = values_of(table, "chunk")
-    train, dev = with_predicted(table, [table], column="chunk")
+    chunk = PredictedColumn("chunk")
+    train, dev = chunk.fit_transform(table), chunk.transform(table)
     assert train.columns == dev.columns == ("form", "xpos", "chunk")
     # What holds of four sentences that come five times each is easily learned.
     assert values_of(train, "chunk") == values_of(dev, "chunk") == gold
-    train, dev = with_predicted(table, [table], column="chunk", name="guess")
+    chunk = PredictedColumn("chunk", name="guess")
+    train, dev = chunk.fit_transform(table), chunk.transform(table)
     assert train.columns == dev.columns == ("form", "xpos", "chunk", "guess")
     assert values_of(train, "chunk") == gold
 
@@ -175,7 +166,8 @@ def test_new_text_needs_no_gold_column():
 def test_trees_and_documents_stay_where_they_are():
     table = text([1, 1, 1], groups=["a", "b", "c"])
     table = replace(table, heads=np.zeros(3, dtype=np.int32))
-    found = with_predicted(table, column="tag", of=["word"], make_tagger=Memory, folds=3)[0]
+    tag = PredictedColumn("tag", of=["word"], make_tagger=Memory, folds=3)
+    found = tag.fit_transform(table)
     assert found.heads.tolist() == [0, 0, 0]
     assert found.group_names == ("a", "b", "c")
     assert found.sequence_bounds.tolist() == [0, 1, 2, 3]
@@ -245,6 +237,7 @@ def test_lemmas_can_be_jackknifed_too():
 def test_lemmas_of_portuguese(data_folder):
     train = load("bosque", "valid")
     test = load("bosque", "test")
-    _, found = with_predicted(train, [test], column="lemma", make_tagger=SuffixLemmatizer, folds=2)
-    gold, answers = values_of(test, "lemma"), values_of(found, "lemma")
+    lemma = PredictedColumn("lemma", make_tagger=SuffixLemmatizer, folds=2)
+    lemma.fit_transform(train)
+    gold, answers = values_of(test, "lemma"), values_of(lemma.transform(test), "lemma")
     assert np.mean([a == b for a, b in zip(gold, answers, strict=True)]) > 0.92

@@ -33,11 +33,11 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from experiments.gazetteer import LONGEST_NAME, Gazetteer, Place, plain_name, world
 from featloom.data.columns import word_shape
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.data.tasks.entity_text import Domain
-from featloom.data.tasks.gazetteer import LONGEST_NAME, Gazetteer, Place, plain_name, world
 from featloom.errors import InputError
 
 CLASSES = ("Negative", "Location")

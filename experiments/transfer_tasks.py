@@ -10,20 +10,22 @@ what is left, or a few rows of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from experiments.runner import table_of
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds
+from featloom.methods.transfer.archives import corpus_rows
 
 LETTERS = "gs-cmudict"
 VERBS = "wsd-verbs"
 POOL = 5000  # training rows of a letter that samples are drawn from
 TESTED = 500  # test rows of a letter
-SMALLEST_SAMPLE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,42 +62,33 @@ class Tasks:
         """Some of the rows, with the features that occur in them."""
         X = self.X[rows]
         columns = np.unique(X.indices)
-        return Tasks(
-            self.title,
-            X[:, columns],
-            [self.names[j] for j in columns],
-            self.task[rows],
-            self.label[rows],
-            None if self.documents is None else self.documents[rows],
-            None if self.is_test is None else self.is_test[rows],
+        return replace(
+            self,
+            X=X[:, columns],
+            names=[self.names[j] for j in columns],
+            task=self.task[rows],
+            label=self.label[rows],
+            documents=None if self.documents is None else self.documents[rows],
+            is_test=None if self.is_test is None else self.is_test[rows],
         )
 
-    def by_task(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """The given rows of each task that has any."""
+    def by_task(self, rows: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """The given rows of each task that has any; None: all rows."""
+        rows = np.arange(len(self)) if rows is None else rows
         names, codes = np.unique(self.task[rows], return_inverse=True)
         return {name: rows[codes == t] for t, name in enumerate(names.tolist())}
+
+    def pairs(self, rows: np.ndarray | None = None) -> dict[Hashable, tuple[Any, np.ndarray]]:
+        """Rows and classes of each task."""
+        return {name: (self.X[own], self.label[own]) for name, own in self.by_task(rows).items()}
 
 
 def read_verbs() -> Tasks:
     """Senses of fifty verbs, with the documents that the rows come from."""
-    from featloom.data.corpora import corpus, locate_file
-    from featloom.data.matrix import FeatureMatrix
-    from featloom.data.readers.npz import load_arrays
-    from featloom.data.tasks.ready import load
-
-    matrix = load(VERBS)
-    assert isinstance(matrix, FeatureMatrix)
-    file = next(file.path for file in corpus(VERBS).files if file.part == "all")
-    # The name of a sense does not tell its verb: "get_up.01" is one of "get".
-    arrays = load_arrays(locate_file(VERBS, file))
-    return Tasks(
-        "verbs",
-        matrix.to_csr(),
-        [str(name) for name in matrix.names],
-        np.asarray(arrays["verbs"]).astype(str)[arrays["verb"]],
-        np.asarray(matrix.classes)[matrix.known_labels],
-        matrix.groups,
-    )
+    rows = corpus_rows(VERBS)
+    names = [str(name) for name in rows.matrix.names]
+    matrix = rows.matrix
+    return Tasks("verbs", matrix.to_csr(), names, rows.tasks, rows.labels, matrix.groups)
 
 
 def read_letters(seed: int = 0) -> Tasks:
@@ -103,35 +96,28 @@ def read_letters(seed: int = 0) -> Tasks:
 
     Parts of the corpus share no word.
     """
-    from featloom.data.tasks.ready import load
-
-    parts = [load(LETTERS, part) for part in ("train", "test")]
-    drawn = []
-    for table, most in zip(parts, (POOL, TESTED), strict=True):
-        assert isinstance(table, NominalTable)
-        drawn.append(_window_rows(table, most, seed))
-    windows = np.concatenate([window for window, _, _ in drawn])
+    drawn = [
+        letter_rows(table_of(LETTERS, part), most, seed)
+        for part, most in (("train", POOL), ("test", TESTED))
+    ]
+    windows, task, labels = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     names, features = np.unique(windows, return_inverse=True)
     n, width = windows.shape
-    X = sparse.csr_matrix(
-        (np.ones(n * width), features.ravel(), np.arange(0, n * width + 1, width)),
-        shape=(n, len(names)),
-    )
+    ends = np.arange(0, n * width + 1, width)
+    X = sparse.csr_matrix((np.ones(n * width), features.ravel(), ends), shape=(n, len(names)))
     X.sort_indices()
-    task = np.concatenate([letter for _, letter, _ in drawn])
     is_test = np.arange(n) >= len(drawn[0][1])
-    labels = np.concatenate([sound for _, _, sound in drawn])
-    found = Tasks("letters", X, names.tolist(), task, labels, None, is_test)
     several = [
         letter
-        for letter in found.tasks
+        for letter in np.unique(task)
         if len(np.unique(labels[(task == letter) & ~is_test])) > 1
         and (is_test & (task == letter)).any()
     ]
+    found = Tasks("letters", X, names.tolist(), task, labels, None, is_test)
     return found.take(np.flatnonzero(np.isin(task, several)))
 
 
-def _window_rows(
+def letter_rows(
     table: NominalTable, most: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Names of the neighbours, letter and sound of at most so many rows a letter."""
@@ -145,39 +131,39 @@ def _window_rows(
             for code in np.unique(letters[letters > 0])
         ]
     )
-    windows = []
-    for j, (column, vocabulary) in enumerate(zip(table.columns, table.vocabularies, strict=True)):
-        if j != place:
-            known = np.array([f"{column}={value}" for value in ("?", *vocabulary)])
-            windows.append(known[table.codes[rows, j]])
+    windows = [
+        np.array([f"{column}={value}" for value in ("?", *vocabulary)])[table.codes[rows, j]]
+        for j, (column, vocabulary) in enumerate(
+            zip(table.columns, table.vocabularies, strict=True)
+        )
+        if j != place
+    ]
     letter = np.array(["?", *table.vocabularies[place]])[letters[rows]]
     return np.stack(windows, axis=1), letter, np.asarray(table.classes)[table.labels[rows]]
 
 
 def some_tasks(data: Tasks, size: int | None, seed: int) -> Tasks:
     """So many tasks, drawn at random; None takes all."""
-    names = data.tasks
-    if size is None or size >= len(names):
+    if size is None or size >= len(data.tasks):
         return data
-    if size < SMALLEST_SAMPLE:
-        raise InputError(f"a sample of {size} tasks is too small; take {SMALLEST_SAMPLE} or more")
-    drawn = np.random.default_rng(seed).choice(names, size=size, replace=False)
+    drawn = np.random.default_rng(seed).choice(data.tasks, size=size, replace=False)
     return data.take(np.flatnonzero(np.isin(data.task, drawn)))
 
 
 def folds_within_tasks(data: Tasks, n_folds: int, seed: int) -> np.ndarray:
     """The fold of each row: dealt in each task by itself, its classes spread evenly."""
     fold_of = np.zeros(len(data), dtype=np.int64)
-    for rows in data.by_task(np.arange(len(data))).values():
+    for rows in data.by_task().values():
         fold_of[rows] = make_folds(data.label[rows], n_folds=n_folds, seed=seed, allow_rare=True)
     return fold_of
 
 
 def folds_of_documents(data: Tasks, n_folds: int, seed: int) -> np.ndarray:
     """The fold of each row: a document is in one fold, whatever tasks it has rows of."""
-    return make_folds(
+    fold_of = make_folds(
         data.label, n_folds=n_folds, groups=data.documents, seed=seed, allow_rare=True
-    ).astype(np.int64)
+    )
+    return fold_of.astype(np.int64)
 
 
 def few_rows(labels: np.ndarray, size: int, seed: int, number: int) -> np.ndarray:

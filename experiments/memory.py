@@ -1,0 +1,413 @@
+"""The experiment of Kool, Zavrel and Daelemans on public data: features and parameters together.
+
+Three tasks: the part of speech of unknown and of known words, and letter to sound.  On each, the
+default setting of a memory-based learner (DE: all features, overlap, gain ratio, k = 1), the
+exhaustive search of k, weighting and metric (EX), and four searches of the features: genetic (GA),
+backward (BA), forward (FO) and our own, guided by a model (GU), first with the default parameters,
+then with the parameters searched as well.  All choices are made on the validation part; the test
+part is answered by the settings chosen, and every two of them are compared by McNemar's test.
+
+An evaluation is written to a journal of its data set, and no search repeats it.  There are two: the
+searches with default parameters look at k = 1 alone, which costs a fraction of all k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from experiments.runner import (
+    Experiment,
+    Work,
+    heading,
+    listed,
+    outcome,
+    p_cell,
+    parts_of,
+    percent,
+    table,
+    two_digits,
+)
+from featloom.data.table import NominalTable
+from featloom.evaluation.objective import LEVEL
+from featloom.learners.memory import MemoryClassifier
+from featloom.methods.memory_search import MemorySearch
+from featloom.methods.memory_search.findings import (
+    cases,
+    curves,
+    mcnemar_matrix,
+    setting_row,
+    trajectory,
+)
+from featloom.methods.memory_search.settings import Setting, SettingSpace
+from featloom.search.space import candidate_key
+
+SHOWN_CASES = 8
+METHODS = {"GA": "genetic", "BA": "backward", "FO": "forward", "GU": "guided"}
+DRAWN = ("GA", "GU")  # methods that depend on a seed
+PLACES = {"features": "features", "together": "both"}
+PAPERS = ("GA", "BA", "FO")
+COLUMNS = (("DE", ""), ("EX", "parameters"), *((m, over) for over in PLACES for m in PAPERS))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set, and what the paper has for its own.
+
+    ``accuracies`` are Tables 3 to 5, in per cent; ``settings`` the k and the weighting of Tables 6
+    to 8, of EX and of the three searches of both: other methods have the default.
+    """
+
+    title: str
+    corpus: str
+    accuracies: tuple[float, ...]
+    settings: tuple[str, ...]
+
+    @property
+    def published(self) -> dict[tuple[str, str], tuple[float, str]]:
+        """Accuracy and setting by a method and what it searched."""
+        default = "k = 1, gain ratio"
+        settings = (default, self.settings[0], *[default] * len(PAPERS), *self.settings[1:])
+        return dict(zip(COLUMNS, zip(self.accuracies, settings, strict=True), strict=True))
+
+
+TASKS = {
+    "unknown": Task(
+        "part of speech of unknown words",
+        "pos-unknown",
+        (82.63, 85.43, 84.39, 84.39, 84.54, 84.88, 85.15, 84.97),
+        ("k = 7, no weights, MVDM", "k = 9, gain ratio", "k = 3, gain ratio", "k = 3, gain ratio"),
+    ),
+    "known": Task(
+        "part of speech of known words",
+        "pos-known",
+        (97.51, 98.31, 98.30, 98.30, 98.28, 98.19, 98.43, 98.39),
+        (
+            "k = 3, no weights, MVDM",
+            "k = 3, chi-squared",
+            "k = 3, information gain",
+            "k = 3, information gain",
+        ),
+    ),
+    "letters": Task(
+        "letter to sound",
+        "gs-cmudict",
+        (81.62, 81.69, 81.56, 81.56, 81.62, 81.99, 81.45, 81.62),
+        (
+            "k = 5, gain ratio, MVDM",
+            "k = 3, gain ratio",
+            "k = 1, shared variance",
+            "k = 1, gain ratio",
+        ),
+    ),
+}
+
+
+def search_task(work: Work) -> dict[str, Any]:
+    """One of Tables 3 to 5 with the settings of Tables 6 to 8, and a curve of Figure 1."""
+    task = TASKS[work.name]
+    work.say(f"{task.title}: reading")
+    parts = work.drawn(parts_of(task.corpus), share=8, least=1)
+    return Searches(work, task, parts).run()
+
+
+@dataclass
+class Searches:
+    """All searches on one data set; they share its journals."""
+
+    work: Work
+    task: Task
+    data: dict[str, NominalTable]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    answers: dict[Setting, np.ndarray] = field(default_factory=dict)
+    evaluated: set[tuple[str, str]] = field(default_factory=set)
+    done: int = 0
+
+    def run(self) -> dict[str, Any]:
+        train, seeds = self.data["train"], self.work.seeds
+        space = SettingSpace(train.columns)
+        grid = self.search("grid", "parameters", seeds[0])
+        self.add_default(grid, space)
+        self.add("EX", "exhaustive", "parameters", [grid])
+        trajectories = []
+        for over, place in PLACES.items():
+            for method, strategy in METHODS.items():
+                tried = seeds if method in DRAWN else seeds[:1]
+                found = [self.search(strategy, over, seed) for seed in tried]
+                name = f"{strategy}, {place}"
+                self.add(method, name, over, found)
+                trajectories.append(trajectory(name, found[0].trajectory_, seeds[0]))
+        names = [row["name"] for row in self.rows]
+        tests = mcnemar_matrix(
+            names, [self.answers[setting_in(row)] for row in self.rows], self.gold
+        )
+        best = max(self.rows, key=lambda row: row["validation"])
+        sizes = {name: len(table) for name, table in self.data.items()}
+        shown = self.classifier(setting_in(best)).fit(train)
+        words = finding(self.task.title, self.rows, tests)
+        return {
+            "source": self.task.corpus,
+            "rows": sum(sizes.values()),
+            "findings": [words],
+            "evaluations": len(self.evaluated),
+            "result": {
+                "task": self.task.title,
+                "corpus": self.task.corpus,
+                "features": list(train.columns),
+                "sizes": sizes,
+                "settings": self.rows,
+                "curves": curves(grid.history_, space),
+                "trajectories": trajectories,
+                "mcnemar": tests,
+                "found": best,
+                "neighbours": cases(shown, self.data["test"], self.gold, SHOWN_CASES),
+                "evaluations": len(self.evaluated),
+                "finding": words,
+            },
+        }
+
+    @property
+    def gold(self) -> np.ndarray:
+        test = self.data["test"]
+        return np.array(test.classes, dtype=object)[test.labels]
+
+    def search(self, strategy: str, over: str, seed: int) -> MemorySearch:
+        ks = "one" if over == "features" else "all"
+        words = f"{self.task.title}, {strategy}, {PLACES.get(over, 'all features')}"
+        search = MemorySearch(
+            strategy=strategy,
+            over=over,
+            vote="count",
+            keep="strategy",
+            trials=None if over == "parameters" else self.work.options.get("trials"),
+            journal=self.work.run.path / f"{self.work.name}-{ks}-k.journal",
+            n_jobs=self.work.jobs,
+            random_state=seed,
+            progress=self.progress(words),
+        ).fit(self.data["train"], None, self.data["valid"])
+        self.evaluated |= {(ks, candidate_key(one.candidate)) for one in search.history_}
+        self.answer(search.best_estimator_, setting_of(search))
+        self.done += 1
+        return search
+
+    def progress(self, words: str) -> Callable[[int, int | None, float | None], None]:
+        """How far all searches together are; the fits of one are told in words."""
+        searches = 1 + len(PLACES) * sum(len(self.work.seeds) if m in DRAWN else 1 for m in METHODS)
+        before = self.work.place * searches
+        total = self.work.of * searches
+
+        def told(fits: int, of: int | None, best: float | None) -> None:
+            self.work.say(f"{words}: {fits:,} fits")
+            self.work.progress(before + self.done, total, best)
+
+        return told
+
+    def add_default(self, grid: MemorySearch, space: SettingSpace) -> None:
+        setting = Setting(1, "gain_ratio", ("overlap",) * len(space.columns))
+        candidate = space.candidate(setting.weights, setting.modes)
+        result = next(e.result for e in grid.history_ if e.candidate == candidate)
+        self.answer(self.classifier(setting).fit(self.data["train"]), setting)
+        validation = dict(map(tuple, result["scores"]))[setting.k]
+        self.add_row("DE", "default", "", setting, validation, 1)
+
+    def add(self, method: str, name: str, over: str, found: list[MemorySearch]) -> None:
+        """A row for the first seed, which also says how the others fared."""
+        first = found[0]
+        setting = setting_of(first)
+        row = self.add_row(method, name, over, setting, first.best_score_, len(first.history_))
+        if len(found) > 1:
+            row["seeds"] = [
+                {
+                    "seed": seed,
+                    "setting": setting_of(search).short(),
+                    "validation": search.best_score_,
+                    "test": self.share(setting_of(search)),
+                    "fits": len(search.history_),
+                }
+                for seed, search in zip(self.work.seeds, found, strict=True)
+            ]
+
+    def add_row(
+        self, method: str, name: str, over: str, setting: Setting, validation: float, fits: int
+    ) -> dict[str, Any]:
+        figure, published_setting = self.task.published.get((method, over), (None, ""))
+        row = setting_row(
+            name,
+            setting,
+            method=method,
+            features_by=by(name) if over in PLACES else "default",
+            parameters_by=by(name) if over in ("parameters", "together") else "default",
+            validation=validation,
+            test=self.share(setting),
+            fits=fits,
+            published=figure,
+            published_setting=published_setting,
+        )
+        self.rows.append(row)
+        return row
+
+    def classifier(self, setting: Setting) -> MemoryClassifier:
+        return MemoryClassifier(
+            k=setting.k,
+            weights=setting.weights,
+            metric=setting.modes,
+            compat="timbl",
+            n_jobs=self.work.jobs,
+        )
+
+    def answer(self, classifier: MemoryClassifier, setting: Setting) -> None:
+        if setting not in self.answers:
+            self.answers[setting] = classifier.predict(self.data["test"])
+
+    def share(self, setting: Setting) -> float:
+        return float((self.answers[setting] == self.gold).mean())
+
+
+def setting_in(row: dict[str, Any]) -> Setting:
+    return Setting(row["k"], row["weights"], tuple(row["modes"]))
+
+
+def setting_of(search: MemorySearch) -> Setting:
+    found = search.best_setting_
+    return Setting(found["k"], found["weights"], tuple(found["modes"].values()))
+
+
+def finding(title: str, rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
+    """What a data set says of the paper's claims, in plain words.
+
+    Of several searches the one that did best on validation speaks for them.
+    """
+
+    def claim(one: dict[str, Any], other: dict[str, Any], *verbs: str) -> str:
+        p = p_of(one, other, tests)
+        difference = one["test"] - other["test"]
+        words = outcome({"significant": p < LEVEL, "difference": difference}, *verbs)
+        sign = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        name = "" if one["method"] == "EX" else f"{by(one['name'])}, "
+        return f"{words} ({name}{percent(one['test'])} against {percent(other['test'])} %, {sign})."
+
+    default, grid = (best([row for row in rows if row["method"] == m]) for m in ("DE", "EX"))
+    alone = [row for row in rows if searched(row) == "features"]
+    both = [row for row in rows if searched(row) == "together"]
+    verbs = ("helps", "hurts", "makes no difference")
+    sentences = [
+        f"{title[:1].upper()}{title[1:]}: optimising the parameters {claim(grid, default, *verbs)}",
+        f"Selecting features alone {claim(best(alone), default, *verbs)}",
+        "Both together "
+        + claim(
+            best(both),
+            grid,
+            "beat the parameters alone",
+            "lose to the parameters alone",
+            "do not differ from the parameters alone",
+        ),
+    ]
+    below = [by(row["name"]) for row in both if row["validation"] < grid["validation"]]
+    if below:
+        sentences.append(
+            f"On validation the {listed(below)} search{'es' if len(below) > 1 else ''} ended "
+            "below the exhaustive grid, which lies within the space searched."
+        )
+    if both:
+        sentences.append(ranking(both, tests))
+    return " ".join(sentences)
+
+
+def ranking(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
+    """Which searches beat which beyond chance."""
+    wins = []
+    for one in rows:
+        beaten = [
+            by(other["name"])
+            for other in rows
+            if one["test"] > other["test"] and p_of(one, other, tests) < LEVEL
+        ]
+        if beaten:
+            wins.append(f"{by(one['name'])} beats {listed(beaten)}")
+    if not wins:
+        return "The searches of both do not differ from one another on test."
+    return f"Of the searches of both, {'; '.join(wins)} on test."
+
+
+def by(name: str) -> str:
+    """What chose a setting, of its name."""
+    return name.partition(",")[0]
+
+
+def searched(row: dict[str, Any]) -> str:
+    features, parameters = (row[f"{what}_by"] != "default" for what in ("features", "parameters"))
+    return "together" if features and parameters else "features" if features else ""
+
+
+def best(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The row with the highest validation score; of equals the first."""
+    return max(rows, key=lambda row: row["validation"])
+
+
+def p_of(one: dict[str, Any], other: dict[str, Any], tests: dict[str, Any]) -> float:
+    names = tests["names"]
+    return tests["p"][names.index(one["name"])][names.index(other["name"])]
+
+
+def show(result: dict[str, Any]) -> Iterator[Any]:
+    """The paper's Tables 3 to 5, with the setting that each method found."""
+    for part in result["memory"]:
+        sizes = " / ".join(f"{n:,}" for n in part["sizes"].values())
+        yield heading(f"{part['task']} ({part['corpus']}, {sizes} rows)")
+        yield settings_table(part)
+        yield part["finding"] + "\n"
+    seeds = result["parameters"]["seeds"]
+    yield (
+        "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward,"
+        " FO forward, GU guided; of these four first the features alone, then the parameters as"
+        " well.  Features: O overlap, M MVDM, - ignored.  valid, test and paper are per cent right;"
+        " the paper's are on its own data.  p and exact: McNemar's test against EX by chi-squared"
+        " and by the binomial."
+        + (f"  Over seeds: test, lowest to highest of {seeds}." if seeds > 1 else "")
+    )
+
+
+def settings_table(part: dict[str, Any]) -> Any:
+    letters = {"ignore": "-", "overlap": "O", "mvdm": "M"}
+    rows, tests = part["settings"], part["mcnemar"]
+    grid = next(i for i, row in enumerate(rows) if row["method"] == "EX")
+
+    def against_grid(row: dict, test: str) -> str:
+        return p_cell(tests[test][rows.index(row)][grid])
+
+    def over_seeds(row: dict) -> str:
+        values = [100 * one["test"] for one in row.get("seeds", [])]
+        return f"{min(values):.2f}–{max(values):.2f}" if values else ""
+
+    several = any(row.get("seeds") for row in rows)
+    return table(
+        rows,
+        {
+            "<": lambda row: row["method"],
+            "k": lambda row: str(row["k"]),
+            "<weights": lambda row: row["weights"].replace("_", " ").replace("information", "inf."),
+            "<features": lambda row: "".join(letters[mode] for mode in row["modes"]),
+            "valid": lambda row: percent(row["validation"]),
+            "test": lambda row: percent(row["test"]),
+            **({"over seeds": over_seeds} if several else {}),
+            "paper": lambda row: two_digits(row["published"]),
+            "p": lambda row: against_grid(row, "chi2_p"),
+            "exact": lambda row: against_grid(row, "p"),
+        },
+        sections=searched,
+    )
+
+
+EXPERIMENT = Experiment(
+    kind="memory",
+    noun="task",
+    parts=tuple(TASKS),
+    work=search_task,
+    gather=lambda found: {"memory": [part["result"] for part in found.values()]},
+    show=show,
+    listed_as="tasks",
+    sampled=("rows", 100),
+)

@@ -1,0 +1,219 @@
+"""What the experiments find on small samples, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from small_runs import SMALL, experiment
+
+from experiments.memory import METHODS as SEARCHES
+from experiments.runner import reproduce, show
+from experiments.templates import PROXIES
+from experiments.transfer import COLD, CURVE, CURVE_ROWS, METHODS, PROTOCOLS
+from experiments.trees import TREEBANKS, System
+from featloom.errors import InputError
+from featloom.report import check_result
+from featloom.runs import Run
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_tables_fit_into_eighty_columns(name, result_of, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    show(experiment(SMALL[name][0]), result_of(name), tmp_path / "report.html")
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
+    assert "…" not in out
+    assert {
+        "memory": "GU ",
+        "templates": " screening",
+        "bosque": "31 columns gold",
+        "tables": "LightGBM",
+        "chunks": "grown, thinned",
+        "table": "TransFeat, syntactic",
+        "curve": "rows a task",
+    }[name] in out
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_sample_is_said_to_be_one(name, result_of):
+    result, sample = result_of(name), SMALL[name][1]["sample"]
+    unit = {"memory": "rows"}.get(name, "sentences")
+    said = f"a sample of up to {sample} training {unit}, not the whole data"
+    if name in ("table", "curve"):
+        said = f"a sample of {sample} tasks, not all of them"
+    assert result["data"]["warnings"][0] == said
+    if name == "memory":
+        assert result["data"]["warnings"][1] == "searches were stopped after 25 evaluations"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_page_reads_the_result(name, result_of):
+    result = result_of(name)
+    read = check_result(result)
+    assert read.kind == result["kind"] == experiment(SMALL[name][0]).kind
+    assert read.verdict
+    if result["kind"] == "tree_templates":
+        names = [row["name"] for row in result["trees"]["systems"]]
+        assert [one.name for one in read.trees.systems] == names
+
+
+@pytest.mark.parametrize("name", ["chunks", "table"])
+def test_a_finished_run_is_read_from_its_journal(name, result_of, run_of):
+    of, asked = SMALL[name]
+    assert reproduce(experiment(of), run_of(name), **asked) == result_of(name)
+
+
+def test_a_journal_of_other_folds_is_refused(result_of, run_of):
+    result_of("table")
+    with pytest.raises(InputError, match=r"other data|journal"):
+        reproduce(experiment("transfer"), run_of("table"), **SMALL["table"][1] | {"n_folds": 3})
+
+
+def test_a_stopped_run_goes_on_to_the_same_end(result_of, tmp_path):
+    def stop(done, *_):
+        if done == 9:
+            raise TimeoutError("stopped")
+
+    run, (of, asked) = Run.create(tmp_path / "run"), SMALL["curve"]
+    with pytest.raises(TimeoutError):
+        reproduce(experiment(of), run, **asked, progress=stop)
+    begun = []
+    found = reproduce(experiment(of), run, **asked, progress=lambda done, *_: begun.append(done))
+    for part in ("comparisons", "verdict", "evaluations"):
+        assert found[part] == result_of("curve")[part]
+    assert found["evaluations"] == begun[-1]
+
+
+class TestMemory:
+    @pytest.fixture
+    def part(self, result_of):
+        (part,) = result_of("memory")["memory"]
+        return part
+
+    def test_the_table_has_the_shape_of_the_paper(self, part):
+        assert [row["method"] for row in part["settings"]] == ["DE", "EX", *SEARCHES, *SEARCHES]
+        published = [row["published"] for row in part["settings"] if row["published"]]
+        assert published == [82.63, 85.43, 84.39, 84.39, 84.54, 84.88, 85.15, 84.97]
+        assert part["sizes"] == {"train": 300, "valid": 37, "test": 37}
+        assert (len(part["curves"]), len(part["trajectories"])) == (10, 8)
+
+    def test_features_alone_are_searched_with_the_default_parameters(self, part):
+        for row in part["settings"]:
+            if row["parameters_by"] == "default":
+                assert (row["k"], row["weights"]) == (1, "gain_ratio")
+
+    def test_the_exhaustive_search_is_the_best_of_its_curves(self, part):
+        best = max(score for curve in part["curves"] for score in curve["score"])
+        assert next(r for r in part["settings"] if r["method"] == "EX")["validation"] == best
+
+    def test_our_search_begins_with_the_grid_and_cannot_end_below_it(self, part):
+        by_name = {row["name"]: row["validation"] for row in part["settings"]}
+        assert by_name["guided, both"] >= by_name["exhaustive"]
+
+
+class TestTemplates:
+    @pytest.mark.parametrize("text", ["english", "chinese"])
+    def test_the_table_has_the_shape_of_the_paper(self, text, result_of):
+        found = result_of("templates")["template_search"]
+        rows = [row for row in found["experiments"] if row["data"] == text]
+        assert [row["id"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+        assert [row["model"] for row in rows] == ["maxent", "crf"] * 3 + ["memm", "crf"] * 3
+        assert [row["templates"] for row in rows[::2]] == [26, 34, 42, 35, 38, 40]
+        assert [row["proxy"] for row in found["agreement"] if row["data"] == text] == list(PROXIES)
+        assert sum(row["data"] == text for row in found["proxies"]) == 36
+        assert all(0.5 < row["f1"] < 1 for row in rows)
+
+    @pytest.mark.parametrize("text", ["english", "chinese"])
+    def test_the_plain_label_pair_is_always_in_the_crf(self, text, result_of):
+        rows = result_of("templates")["template_search"]["experiments"]
+        f1 = {row["id"]: row["f1"] for row in rows if (row["data"], row["model"]) == (text, "crf")}
+        assert f1[2] == f1[4]
+
+
+class TestTrees:
+    def test_the_table_has_the_rows_of_the_chapter(self, result_of):
+        result = result_of("bosque")
+        rows = result["trees"]["systems"]
+        assert [row["name"] for row in rows] == [s.name for s in TREEBANKS["bosque"].systems]
+        assert all(0.3 < row["value"] < 1 and row["seeds"] == 2 for row in rows)
+        assert all(row["interval"][0] <= row["value"] <= row["interval"][1] for row in rows)
+        tests = {test["a"]: test["b"] for test in result["comparisons"]}
+        manual = System("first", "manual", "mira").name
+        assert tests["UD Bosque: EFG, MIRA"] == f"UD Bosque: {manual}"
+        assert len(tests) == len(rows) - 2
+
+    def test_three_tables_have_a_linear_model_with_and_without_templates(self, result_of):
+        result = result_of("tables")
+        rows = result["trees"]["systems"]
+        for title in ("letter to sound", "PP attachment", "chunk labels in windows"):
+            own = {row["name"]: row for row in rows if row["data"] == title}
+            basic, joined = own["linear, basic"], own["linear, templates"]
+            assert basic["templates"] <= joined["templates"]
+            assert basic["features"] <= joined["features"]
+            assert all(0.3 < row["value"] <= 1 for row in own.values())
+        assert all(test["b"].endswith("linear, basic") for test in result["comparisons"])
+
+    def test_templates_of_a_tagger_are_thinned(self, result_of):
+        trees = result_of("chunks")["trees"]
+        rows = {row["name"]: row for row in trees["systems"]}
+        assert rows["grown, thinned"]["templates"] <= rows["grown"]["templates"]
+        assert all(0.5 < row["value"] < 1 for row in rows.values())
+        plans = trees["parts"]["chunks"]["plans"]
+        grown, thinned = (
+            {frozenset(map(tuple, t["places"])) for t in json.loads(plans[name])["templates"]}
+            for name in ("grown", "thinned")
+        )
+        assert thinned <= grown
+
+
+class TestTransfer:
+    def test_every_method_answers_in_both_protocols(self, result_of):
+        rows = result_of("table")["transfer"]["methods"]
+        assert {(row["protocol"], row["name"]) for row in rows} == {
+            (protocol, method.name) for protocol in PROTOCOLS for method in METHODS.values()
+        }
+        for row in rows:
+            assert 0 < row["interval"][0] <= row["value"] <= row["interval"][1] <= 1
+
+    def test_the_papers_figures_stand_beside_ours(self, result_of):
+        result = result_of("table")
+        published = {
+            row["name"]: row["published_settings"] for row in result["transfer"]["methods"]
+        }
+        assert published["TransFeat"] == [85.75]
+        assert published["MDL selection"] == [83.50, 83.09, 83.34]
+        assert published["alternating structure (Ando)"] == [85.94, 85.00, 85.51]
+        assert "+2.25" in result["verdict"]
+
+    def test_what_transfers_is_tested_against_its_control(self, result_of):
+        pairs = {
+            tuple(name.partition(": ")[2] for name in (test["a"], test["b"]))
+            for test in result_of("table")["comparisons"]
+        }
+        ours = "relevance prior + linear SVM"
+        assert {
+            (ours, "linear SVM"),
+            (ours, "shuffled prior + linear SVM"),
+            ("relevance prior + MDL selection", "MDL selection, flat cost tuned"),
+            ("TransFeat", "TransFeat without clusters"),
+        } <= pairs
+
+    def test_families_and_features_are_there_to_look_at(self, result_of):
+        shown = result_of("table")["transfer"]
+        assert {"dobj", "tp"} <= {family["name"] for family in shown["families"]}
+        assert shown["tasks"] == 4
+        assert all(
+            shown["chosen"]["task"] not in f["vouchers"] for f in shown["chosen"]["features"]
+        )
+
+    def test_the_curve_has_both_worlds(self, result_of):
+        points = result_of("curve")["transfer"]["curve"]
+        methods = {
+            world: [point["method"] for point in points if point["world"] == world]
+            for world in ("small", "cold")
+        }
+        assert len(methods["small"]) == len(CURVE) * len(CURVE_ROWS)
+        assert len(methods["cold"]) == len(COLD) * (len(CURVE_ROWS) - 1)
+        assert all(name.endswith("cold start") for name in methods["cold"])
