@@ -10,6 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.errors import InputError
+from featloom.runs import Timing, encode_result
+from featloom.search import Budget
 
 EXPERIMENTS = ("induction", "trees", "templates", "memory", "transfer")
 # The options that not all experiments have, with their defaults.
@@ -61,10 +64,6 @@ def reproduce(
 
     The experiments come with the repository, from which featloom is then to be installed.
     """
-    from featloom.errors import InputError
-    from featloom.runs import Timing, encode_result
-    from featloom.search import Budget
-
     if budget is not None:
         raise InputError(f"experiments have no --budget; for {budget} evaluations say --trials")
     Budget.of(None, trials)
@@ -90,8 +89,6 @@ def reproduce(
 
 def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
     """The options of an experiment; one that belongs to another is refused."""
-    from featloom.errors import InputError
-
     if experiment not in EXPERIMENTS:
         raise InputError(f"no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}")
     for other, defaults in _OWN.items():
@@ -103,10 +100,7 @@ def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def _beside_the_sources(module: str) -> Any:
     """A module of the experiments, which are not part of the package."""
-    import featloom
-    from featloom.errors import InputError
-
-    root = Path(featloom.__file__).parents[2]
+    root = Path(__file__).parents[3]
     if not (root / "experiments" / "runner.py").is_file():
         raise InputError(
             "the experiments of the papers come with the repository, not with the package: clone "
@@ -115,8 +109,3 @@ def _beside_the_sources(module: str) -> Any:
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))  # other processes of a search begin with the same
     return import_module(f"experiments.{module}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("reproduce")(reproduce)
