@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from experiments.runner import table_of
+from featloom.data.readers.task_archives import corpus_rows
 from featloom.data.table import NominalTable
 from featloom.evaluation.folds import make_folds
-from featloom.methods.transfer.archives import corpus_rows
 
 LETTERS = "gs-cmudict"
 VERBS = "wsd-verbs"

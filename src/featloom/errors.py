@@ -19,8 +19,8 @@ class ReadError(InputError):
         self, message: str, *, file: str, line: int | None = None, column: int | str | None = None
     ):
         self.file, self.line, self.column = file, line, column
-        place = ":".join(str(part) for part in (file, line, column) if part is not None)
-        super().__init__(f"{place}: {message}")
+        place = ":".join(str(part) for part in (file, line, column) if part not in (None, ""))
+        super().__init__(f"{place}: {message}" if place else message)
 
     def __reduce__(self):
         return (_rebuild_read_error, (str(self), self.file, self.line, self.column))

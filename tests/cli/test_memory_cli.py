@@ -18,7 +18,7 @@ import pytest
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = ("schema", "command", "versions", "data", "seed", "timing")
 SEARCH = ("best_setting", "best_score", "evaluations")
-ASIDE = ("timing", "command", "versions")  # how long it took and how it was asked for
+ASIDE = ("timing", "command", "versions", "use")  # how long it took and how it was asked for
 
 
 def written(journal: Path) -> int:
@@ -170,21 +170,6 @@ def test_a_budget_ends_the_search(featloom, tickets):
     )
     result = json.loads(answer.out)
     assert (result["evaluations"], result["stopped"]) == (12, "budget")
-
-
-def test_help_loads_nothing_heavy():
-    program = """
-import sys
-from featloom.cli.main import main
-for command in ("memory", "predict"):
-    try:
-        main([command, "--help"])
-    except SystemExit as end:
-        assert end.code == 0, end.code
-print(*sorted({"numba", "sklearn", "polars", "scipy"} & set(sys.modules)), file=sys.stderr)
-"""
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (answer.returncode, answer.stderr) == (0, "\n")
 
 
 # TiMBL

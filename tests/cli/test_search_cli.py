@@ -12,7 +12,7 @@ import pytest
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 # What a result says beside how long it took and how it was asked for.
-ASIDE = ("timing", "command", "versions")
+ASIDE = ("timing", "command", "versions", "use")
 
 
 def result_of(run: Path) -> dict:

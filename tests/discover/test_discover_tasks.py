@@ -9,12 +9,12 @@ import pytest
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.task_rows import TaskRows
 from featloom.discover import discover
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.many_tasks import TaskQuestion, task_rows
 from featloom.errors import InputError
 from featloom.methods.transfer import MultiTask
-from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
 
 TASKS = [f"verb{t}" for t in range(8)]

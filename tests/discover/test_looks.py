@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featloom.data.frames import table_from_frame
+from featloom.data.open import open_any
 from featloom.data.readers import read
+from featloom.data.room import available_memory, share_to_read, size_of_text
 from featloom.discover import discover
 from featloom.discover.front import ask
 from featloom.discover.looks import in_ranges
-from featloom.discover.reading import available_memory, read_data, share_to_read, size_of_text
 from featloom.errors import InputError
 
 N = 120
@@ -222,8 +223,8 @@ def test_a_share_of_a_file_is_drawn_by_its_seed(tmp_path):
     data.to_parquet(tmp_path / "a.parquet")
     whole = read(tmp_path / "a.csv", target="y")
     for name in ("a.csv", "a.parquet"):
-        some = read_data(tmp_path / name, "y", None, share=0.5, seed=3)
-        again = read_data(tmp_path / name, "y", None, share=0.5, seed=3)
+        some = open_any(tmp_path / name, "y", None, share=0.5, seed=3)
+        again = open_any(tmp_path / name, "y", None, share=0.5, seed=3)
         assert 35 < len(some) < 85
         numbers = [int(some.value("number", row)) for row in range(len(some))]
         assert numbers == [int(again.value("number", row)) for row in range(len(again))]

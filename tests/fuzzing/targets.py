@@ -178,7 +178,7 @@ def _sparse() -> tuple[bytes, ...]:
 
 def _read_labelled(path: Path) -> None:
     from featloom.data.readers import read_sparse
-    from featloom.methods.transfer.archives import read_archive
+    from featloom.data.readers.task_archives import read_archive
 
     if path.stat().st_size and b"verb.npy" in path.read_bytes():
         read_archive(path, task="verb", target="y", groups=None)

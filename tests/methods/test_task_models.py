@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.task_rows import TaskRows, split_task_column
 from featloom.errors import InputError, ReadError
 from featloom.features.feature_list import FeatureList
 from featloom.formats.models import load_model, save_model
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
 from featloom.methods.transfer.linear_tasks import models_of, models_of_transfeat
-from featloom.methods.transfer.parts import TaskRows
-from featloom.methods.transfer.task_column import split_task_column
 from featloom.methods.transfer.task_models import EVERY_ROW, TaskModels
 
 VERBS = {"give": ("pay", "hand", "say"), "ask": ("beg", "invite"), "be": ("be",)}

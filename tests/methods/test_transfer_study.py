@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.task_rows import TaskRows
 from featloom.errors import ReadError
 from featloom.methods.transfer.findings import compare_over_tasks, family_rows, verdict
-from featloom.methods.transfer.parts import TaskRows, TransferParts, first_rows, transfer_parts
+from featloom.methods.transfer.parts import TransferParts, first_rows, transfer_parts
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.study import (
     ALONE,

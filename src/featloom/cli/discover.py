@@ -12,14 +12,13 @@ import typer
 from featloom.cli import options, session
 from featloom.cli.discover_tables import show_chosen, show_leaderboard, time_words
 from featloom.cli.recipes import lines_to_use
-from featloom.cli.transfer import load_rows
+from featloom.data.open import open_any
+from featloom.data.room import share_to_read
 from featloom.discover.discovery import compare_all, time_for
 from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
 from featloom.discover.kept import MODEL
 from featloom.discover.progress import Progress
-from featloom.discover.reading import read_data, share_to_read
 from featloom.errors import InputError
-from featloom.methods.transfer.archives import is_archive
 from featloom.runs import Timing, encode_result
 from featloom.search import Interrupted
 from featloom.shown import terminal
@@ -100,8 +99,8 @@ def discover(
             "target": target, "groups": groups, "task": task, "on_bad_row": on_bad_row,
         }  # fmt: skip
         with timing.stage("read"):
-            loaded = load_any(data, **how, bins=bins, share=share, seed=seed)
-            held_out = None if test is None else load_any(test, **how, bins=bins)
+            loaded = open_any(data, **how, numbers=bins is not None, share=share, seed=seed)
+            held_out = None if test is None else open_any(test, **how, numbers=bins is not None)
         answer(
             loaded, held_out, run, timing, source=str(data), typed=asked, noticed=noticed,
             since=begun, quiet=quiet, json=json,
@@ -137,23 +136,6 @@ def answer(
     finish(found, run, timing, **shown)
     if stopped is not None:
         raise stopped
-
-
-def load_any(
-    data: Path, *, target: str | None, groups: str | None, task: str | None, on_bad_row: str,
-    bins: int | None = None, share: float = 1.0, seed: int = 0,
-) -> Any:  # fmt: skip
-    """What DATA names: rows of many tasks where a task is named, else a table or sentences."""
-    if bins is not None or share < 1:
-        skip = None if on_bad_row == "raise" else on_bad_row
-        return read_data(
-            data, target, groups, share=share, seed=seed, numbers=bins is not None, on_bad_row=skip
-        )
-    if task is not None or is_archive(data):
-        return load_rows(data, task=task, target=target, groups=groups, on_bad_row=on_bad_row)
-    return options.load(data, target=target, groups=groups, on_bad_row=on_bad_row, trees=True,
-        keep_unlabelled=on_bad_row == "raise",
-    )  # fmt: skip
 
 
 def live_table(

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
-from featloom.cli.memory import as_table
-from featloom.cli.select import is_treebank, named_columns, read_sentences
 from featloom.data.blocks_parquet import parquet_files
 from featloom.data.corpora import corpus, names_corpus
+from featloom.data.open import as_table, is_treebank, open_blocks, open_file, open_sentences
 from featloom.data.readers import format_of, read_conllu
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
@@ -170,7 +169,7 @@ def load_parts(
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
 
     reading = {name: how[name] for name in ("groups", "on_bad_row")}
-    blocks = options.load_blocks(data, target=target, memory=memory, hashed=None, **reading)
+    blocks = open_blocks(data, target=target, memory=memory, hashed=None, **reading)
     if blocks is not None:
         return parts_of_blocks(blocks)
     if names_corpus(data):
@@ -222,9 +221,11 @@ def _read(
             words = {"table": "tables", "sequence": "sentences with labels"}[allowed]
             raise InputError(f"--{name} is for {words}, and {path} is none")
     if kind == "table":
-        return as_table(options.load(path, target=target, groups=groups, on_bad_row=on_bad_row))
+        return as_table(open_file(path, target=target, groups=groups, on_bad_row=on_bad_row))
     if kind == "sequence":
-        return read_sentences(path, target=target, columns=columns, on_bad_row=on_bad_row)
+        return open_sentences(
+            path, target=target, columns=options.named_columns(columns), on_bad_row=on_bad_row
+        )
     if not is_treebank(path):
         raise ReadError("no dependency trees in CoNLL-U's ten columns", file=str(path))
     return read_conllu(path, on_bad_row=on_bad_row)
@@ -291,7 +292,7 @@ def write_templates(run: Run, found: Any) -> None:
 
 def layout(parts: GrowthParts, columns: str | None) -> dict[str, Any]:
     """How the file of sentences was laid out, for ``featloom tag``."""
-    names = named_columns(columns) or [*parts.train.columns, parts.train.target]
+    names = options.named_columns(columns) or [*parts.train.columns, parts.train.target]
     return {"columns": names, "target": parts.train.target}
 
 

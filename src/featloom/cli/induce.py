@@ -10,6 +10,7 @@ import typer
 from featloom.cli import options, session
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.open import open_blocks, open_file
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.methods.induction import ConjunctionInducer
@@ -119,8 +120,8 @@ def induce(
 
 def load_rows(data: Path, memory: str | None, hashed: int | None, **how: Any):
     """The data in blocks, where it can be read so and is asked for; else whole."""
-    blocks = options.load_blocks(data, memory=memory, hashed=hashed, **how)
-    return options.load(data, **how) if blocks is None else blocks
+    blocks = open_blocks(data, memory=memory, hashed=hashed, **how)
+    return open_file(data, **how) if blocks is None else blocks
 
 
 def grid_of(preset: str | None) -> dict[str, list]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from featloom.cli import options, session
-from featloom.data.corpora import corpus
+from featloom.data.open import as_table, corpus_parts, open_file
 from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import load
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.methods.memory_search import MemorySearch
 from featloom.methods.memory_search.export import export_timbl
 from featloom.methods.memory_search.parts import make_parts
@@ -22,7 +20,7 @@ from featloom.methods.memory_search.study import study_memory
 from featloom.runs import Timing, encode_result
 from featloom.search import Budget
 from featloom.shown import terminal
-from featloom.words import first_few, no_such, p_value
+from featloom.words import no_such, p_value
 
 if TYPE_CHECKING:
     from featloom.methods.memory_search.parts import Parts
@@ -108,7 +106,7 @@ def memory(
                     folds=folds, seed=seed,
                 )  # fmt: skip
             with timing.stage("fit"):
-                search.set_params(progress=by_the_clock(progress, budget))
+                search.set_params(progress=session.by_the_clock(progress, budget))
                 study, found = study_memory(parts, search, task=data.stem, say=say)
         study["data"]["source"] = str(data)
         if timbl is not None:
@@ -143,21 +141,6 @@ def memory_search(*, strategy, over, ks, vote, threshold, compat, budget, trials
     return search
 
 
-def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callable[..., object]:
-    """Progress in seconds where the budget is a time, for then they say how much is left."""
-    from time import monotonic
-
-    seconds = Budget.of_time(budget).seconds
-    if seconds is None:
-        return progress
-    begun = monotonic()
-
-    def advance(done: int, total: int | None, best: float | None) -> None:
-        progress(min(monotonic() - begun, seconds), seconds, best)
-
-    return advance
-
-
 def numbers_of_neighbours(text: str) -> tuple[int, ...]:
     """The ks as typed.
 
@@ -176,10 +159,10 @@ def load_parts(
     """The parts of DATA: those of a corpus, those in files of their own, or a split."""
     import os
 
-    first = as_table(options.load(data, **how))
+    first = as_table(open_file(data, **how))
     given = {"valid": valid, "test": test}
     tables: dict[str, NominalTable | None] = {
-        name: None if path is None else as_table(options.load(path, **how))
+        name: None if path is None else as_table(open_file(path, **how))
         for name, path in given.items()
     }
     if not os.path.exists(data):
@@ -192,29 +175,6 @@ def load_parts(
                 f"--folds is for data without a validation part; corpus {str(data)!r} has one"
             )
     return make_parts(first, tables["valid"], tables["test"], folds=folds, seed=seed)
-
-
-def corpus_parts(name: str) -> dict[str, NominalTable | None]:
-    """The validation and test part of a corpus, as far as it has them."""
-    held = {file.part for file in corpus(name).files}
-    # A corpus whose files are not parts is made into its three parts, or comes in one piece.
-    parts = {"valid", "test"} if held == {""} else held
-    return {
-        part: as_table(load(name, part)) if part in parts else None for part in ("valid", "test")
-    }
-
-
-def as_table(loaded) -> NominalTable:
-    """What was read, if its columns can be compared and its classes are known."""
-    if not isinstance(loaded, NominalTable):
-        message = "a sparse matrix; memory-based learning compares the columns of a table"
-        raise ReadError(message, file=loaded.source)
-    if loaded.labels is None:
-        message = (
-            f"no classes; name the column that holds them by --target: {first_few(loaded.columns)}"
-        )
-        raise ReadError(message, file=loaded.source)
-    return loaded
 
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:

@@ -12,19 +12,13 @@ import typer
 
 from featloom.cli.session import REQUEST, resume_command
 from featloom.cluster import cluster
-from featloom.data.blocks_parquet import parquet_files, read_blocks
-from featloom.data.corpora import locate, names_corpus
-from featloom.data.readers import read
-from featloom.data.readers.labels import with_classes
-from featloom.data.tasks.ready import load as load_ready
-from featloom.errors import InputError, ReadError
+from featloom.data.open import LEFT_OUT
+from featloom.errors import InputError
 from featloom.runs import LOCK, MARK, RESULT, Run, held, write_beside
 from featloom.search.journal import read_journal
 
 if TYPE_CHECKING:
-    from featloom.data.blocks import Blocks
-    from featloom.data.matrix import FeatureMatrix
-    from featloom.data.table import NominalTable
+    pass
 
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
@@ -75,88 +69,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 OnBadRow = Annotated[
     str, typer.Option("--on-bad-row", help="What to do with a ragged row: raise or skip.")
 ]
-
-
-def load(
-    data: Path,
-    *,
-    target: str | None = None,
-    groups: str | None = None,
-    on_bad_row: str = "raise",
-    trees: bool = False,
-    keep_unlabelled: bool = False,
-) -> NominalTable | FeatureMatrix:
-    """Read what DATA names: a file, a folder, or one of the named corpora.
-
-    A corpus must have classes; with ``trees``, heads of words will do.  Rows of a table without a
-    class are left out and counted, unless they are to be kept.
-    """
-    name = str(data)
-    # Raising is what every reader does; not all have the choice.
-    skip = None if on_bad_row == "raise" else on_bad_row
-    chosen = {"target": target, "groups": groups, "on_bad_row": skip}
-    given = {option: value for option, value in chosen.items() if value is not None}
-    if names_corpus(data):
-        return _load_corpus(name, given, trees)
-    if not os.path.exists(name) and data.name == name and not data.suffix:
-        message = "no such file, and no corpus of that name; 'featloom corpora' lists them"
-        raise ReadError(message, file=name)
-
-    found = read(data, keep_unlabelled=skip is None, **given)
-    return found if keep_unlabelled or skip is not None else _with_classes(found)
-
-
-def _with_classes(data: NominalTable | FeatureMatrix) -> NominalTable | FeatureMatrix:
-    """The rows that have a class; those that have none are told of."""
-    import warnings
-
-    data, said = with_classes(data)
-    if said:
-        warnings.warn(f"{data.source}: {said}", stacklevel=2)
-    return data
-
-
-def _load_corpus(name: str, given: dict[str, str], trees: bool) -> NominalTable | FeatureMatrix:
-    for option in given:
-        # Classes and groups of a corpus are part of what it is.
-        raise InputError(
-            f"--{option.replace('_', '-')} is for files, and {name!r} is a corpus; "
-            f"to choose, name one of its files in {locate(name)}"
-        )
-    loaded = load_ready(name)
-    if loaded.labels is None and not (trees and getattr(loaded, "heads", None) is not None):
-        raise InputError(
-            f"corpus {name!r} has no classes of its own; "
-            f"name one of its files in {locate(name)}, and a column of it by --target"
-        )
-    return loaded
-
-
-def load_blocks(
-    data: Path,
-    *,
-    target: str | None,
-    groups: str | None,
-    on_bad_row: str,
-    memory: str | None,
-    hashed: int | None,
-) -> Blocks | None:
-    """Parquet files in blocks: a folder of them, or one where ``memory`` or ``hashed`` is given.
-
-    None where DATA is to be read whole.
-    """
-    asked = memory is not None or hashed is not None
-    files = parquet_files(data) if os.path.isdir(data) or asked else []
-    if not files:
-        if asked:
-            raise InputError(f"--memory and --hash are for Parquet files, which {data} is not")
-        return None
-    if target is None:
-        raise InputError("the rows of Parquet files have no classes; name a column by --target")
-    if groups is not None:
-        raise InputError("--groups is for data that is read whole, and this comes in blocks")
-    # The only bad rows there are have no class; elsewhere these are left out and counted too.
-    return read_blocks(data, target=target, on_bad_row="skip", memory=memory, hashed=hashed)
 
 
 @contextmanager
@@ -264,3 +176,20 @@ class _FolderAsItWas:
 def _written(file: Path) -> tuple[int, int] | None:
     """What tells whether a file is written again."""
     return (file.stat().st_mtime_ns, file.stat().st_ino) if file.is_file() else None
+
+
+def named_columns(text: str | None) -> list[str] | None:
+    """The names of the columns as typed.
+
+    >>> named_columns("word, pos,-,chunk")
+    ['word', 'pos', '-', 'chunk']
+    """
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise InputError(
+            f"columns is {text!r}; names with commas are expected: word,pos,chunk "
+            f"('{LEFT_OUT}' leaves one out)"
+        )
+    return names

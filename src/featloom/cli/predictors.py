@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from featloom.cli.reasons import reason_lines, reasons_part
 from featloom.data.class_types import type_of_values
+from featloom.data.readers.task_archives import archive_with_tasks
 from featloom.data.row_prints import RowPrints
 from featloom.data.table import NominalTable
 from featloom.discover.loading import open_model
@@ -21,7 +22,6 @@ from featloom.errors import InputError
 from featloom.learners.inputs import class_names
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.plan_model import PlanModel
-from featloom.methods.transfer.archives import archive_with_tasks
 from featloom.methods.transfer.task_models import TaskModels
 from featloom.words import counted, first_few, percent
 

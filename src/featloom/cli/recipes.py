@@ -56,7 +56,7 @@ def _loaded(
     is_corpus = names_corpus(source)
     reader, given = ("featloom", "read"), repr(source)
     if kind == "tasks" and (is_corpus or format_of(source) == "sparse"):
-        reader = ("featloom.methods.transfer.archives", "archive_with_tasks")
+        reader = ("featloom.data.readers.task_archives", "archive_with_tasks")
         given += ", task=model.task_column, target=model.target"
     elif columns is not None:
         reader = ("featloom", "read_conll")

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
-from featloom.cli.memory import by_the_clock, corpus_parts
 from featloom.data.columns import column_maker
-from featloom.data.corpora import locate, names_corpus
-from featloom.data.readers import format_of, read_conll, read_conllu
-from featloom.data.table import NominalTable
-from featloom.data.tasks.ready import load
-from featloom.errors import InputError, ReadError
+from featloom.data.corpora import names_corpus
+from featloom.data.open import open_sentences, sentences_of_corpus
+from featloom.errors import InputError
 from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.parts import sentence_parts
 from featloom.methods.template_search.study import study_templates
 from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
-from featloom.words import counted, no_such, percent
+from featloom.words import counted, percent
 
 if TYPE_CHECKING:
     from featloom.methods.template_search.parts import SentenceParts
@@ -98,11 +95,11 @@ def select(
                     seed=seed,
                 )  # fmt: skip
             with timing.stage("fit"):
-                search.set_params(progress=by_the_clock(progress, budget))
+                search.set_params(progress=session.by_the_clock(progress, budget))
                 study, found, tagger = study_templates(parts, search, say=say)
         study["data"]["source"] = str(data)
         study["layout"] = {
-            "columns": named_columns(columns) or [*parts.train.columns, parts.train.target],
+            "columns": options.named_columns(columns) or [*parts.train.columns, parts.train.target],
             "target": parts.train.target,
         }
         if run is not None:
@@ -135,107 +132,11 @@ def load_parts(
                 raise InputError(
                     f"--{name.replace('_', '-')} is for files, and {str(data)!r} is a corpus"
                 )
-        return sentence_parts(*corpus_sentences(str(data)), seed=seed)
-    first = read_sentences(data, **how)
-    parts = [None if path is None else read_sentences(path, **how) for path in (valid, test)]
+        return sentence_parts(*sentences_of_corpus(str(data)), seed=seed)
+    how["columns"] = options.named_columns(how["columns"])
+    first = open_sentences(data, **how)
+    parts = [None if path is None else open_sentences(path, **how) for path in (valid, test)]
     return sentence_parts(first, *parts, seed=seed)
-
-
-def corpus_sentences(
-    name: str,
-) -> tuple[NominalTable, NominalTable | None, NominalTable | None]:
-    """Training, validation and test sentences of a corpus, as far as it has them."""
-    first = _sentences(load(name), name)
-    parts = corpus_parts(name)
-    return first, parts["valid"], parts["test"]
-
-
-def _sentences(loaded: Any, name: str) -> NominalTable:
-    if not isinstance(loaded, NominalTable) or loaded.sequence_bounds is None:
-        raise InputError(f"corpus {name!r} has no sentences, and templates are for sentences")
-    if loaded.labels is None:
-        raise InputError(
-            f"corpus {name!r} has no labels of its own; "
-            f"name one of its files in {locate(name)}, and a column of it by --target"
-        )
-    return loaded
-
-
-def read_sentences(
-    path: Path,
-    *,
-    target: str | None = None,
-    columns: str | None = None,
-    on_bad_row: str = "raise",
-    labelled: bool = True,
-) -> NominalTable:
-    """Sentences from a column file, or from a treebank, of which ``columns`` are used.
-
-    ``labelled`` False is for sentences to tag: labels may be missing, or all the same.
-    """
-    names = named_columns(columns)
-    how: dict[str, Any] = {"on_bad_row": on_bad_row, "require_labels": labelled}
-    if is_treebank(path):
-        return _trees(path, target, names, how, labelled)
-    if names is not None and target is not None and target not in names:
-        raise InputError(no_such("column", target, names, " for --target"))
-    given = None if names is None else [None if n == LEFT_OUT else n for n in names]
-    place: str | int | None = target if target is not None else (-1 if labelled else None)
-    return read_conll(path, columns=given, target=place, **how)
-
-
-def is_treebank(path: Path) -> bool:
-    """Whether a file holds dependency trees in CoNLL-U's ten columns."""
-    import os
-
-    if not os.path.exists(path):
-        hint = "" if path.suffix else ", and no corpus of that name; 'featloom corpora' lists them"
-        raise ReadError(f"no such file{hint}", file=str(path))
-    return format_of(path) == "conllu"
-
-
-def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> NominalTable:
-    from dataclasses import replace
-
-    import numpy as np
-
-    if target is None and labelled:
-        raise ReadError(
-            "a treebank has several columns that could be labels; name one by --target: "
-            "upos, xpos, …",
-            file=str(path),
-        )
-    table = read_conllu(path, target=target, heads=False, **how)
-    if names is None:
-        return table
-    used = [name for name in names if name not in (target, LEFT_OUT)]
-    for name in used:
-        if name not in table.columns:
-            raise ReadError(no_such("column", name, table.columns), file=str(path))
-    places = [table.column_index(name) for name in used]
-    return replace(
-        table,
-        columns=tuple(used),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
-    )
-
-
-def named_columns(text: str | None) -> list[str] | None:
-    """The names of the columns as typed.
-
-    >>> named_columns("word, pos,-,chunk")
-    ['word', 'pos', '-', 'chunk']
-    """
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if "" in names:
-        raise InputError(
-            f"columns is {text!r}; names with commas are expected: word,pos,chunk "
-            f"('{LEFT_OUT}' leaves one out)"
-        )
-    return names
 
 
 def template_text(search: TemplateSearch, verdict: str) -> str:

@@ -11,12 +11,14 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from featloom.cli.recipes import lines_of_run
 from featloom.errors import InputError, ReadError
 from featloom.report.html import write_report
 from featloom.runs import RESULT, SCHEMA, encode_result, progress, versions
+from featloom.search import Budget
 from featloom.shown import visible
 from featloom.words import shortened
 
@@ -185,6 +187,19 @@ def search_progress(
             done_before = done
 
         yield line.say, advance
+
+
+def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callable[..., object]:
+    """Progress in seconds where the budget is a time, for then they say how much is left."""
+    seconds = Budget.of_time(budget).seconds
+    if seconds is None:
+        return progress
+    begun = monotonic()
+
+    def advance(done: int, total: int | None, best: float | None) -> None:
+        progress(min(monotonic() - begun, seconds), seconds, best)
+
+    return advance
 
 
 def write_result(

@@ -19,8 +19,8 @@ import typer
 
 from featloom.cli import options
 from featloom.cli.reasons import reason_lines, reasons_part
-from featloom.cli.select import is_treebank, named_columns, read_sentences
 from featloom.data.columns import column_maker
+from featloom.data.open import is_treebank, open_sentences
 from featloom.data.readers.conll import DOCUMENT_START, cut, first_token, is_comment
 from featloom.data.readers.lines import read_lines
 from featloom.data.sentences import gold_labels, take_sentences
@@ -158,7 +158,7 @@ def read_to_tag(
     import warnings
 
     treebank = is_treebank(data)
-    names = named_columns(columns)
+    names = options.named_columns(columns)
     tabs, lines = _lines(data, treebank)
     if names is None and not treebank:
         names, gold = _layout(data, _width(lines, tabs), tagger, model)
@@ -169,9 +169,7 @@ def read_to_tag(
         target = learned if learned in there else None
     if names is not None and target is not None and target not in names and not treebank:
         raise InputError(no_such("column", target, names, " for --target"))
-    table = read_sentences(
-        data, target=target, columns=None if names is None else ",".join(names), labelled=False
-    )
+    table = open_sentences(data, target=target, columns=names, labelled=False)
     for name in needed_columns(tagger):
         if name not in table.columns:
             raise ReadError(

@@ -13,17 +13,12 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
-from featloom.data.matrix import FeatureMatrix
-from featloom.data.readers import format_of
-from featloom.data.table import UNKNOWN, NominalTable
-from featloom.errors import InputError, ReadError
-from featloom.methods.transfer.archives import corpus_rows, is_archive, read_archive
-from featloom.methods.transfer.parts import TaskRows, transfer_parts
+from featloom.data.open import open_tasks
+from featloom.methods.transfer.parts import transfer_parts
 from featloom.methods.transfer.study import study_transfer
-from featloom.methods.transfer.task_column import split_task_column
 from featloom.runs import Timing, encode_result
 from featloom.shown import terminal
-from featloom.words import no_such, p_value
+from featloom.words import p_value
 
 MODEL, PRIOR = "model.featloom", "prior.json"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
@@ -67,8 +62,8 @@ def transfer(
             with timing.stage("read"):
                 how: dict[str, Any] = {"task": task, "target": target, "groups": groups}
                 how["on_bad_row"] = on_bad_row
-                whole = load_rows(data, **how)
-                held_out = None if test is None else load_rows(test, **how)
+                whole = open_tasks(data, **how)
+                held_out = None if test is None else open_tasks(test, **how)
                 parts = transfer_parts(whole, held_out, rows=rows, seed=seed)
             with timing.stage("fit"):
                 study = study_transfer(
@@ -78,45 +73,6 @@ def transfer(
         study["data"]["source"] = str(data)
         study["sizes"] = {"train": len(parts.train), "test": len(parts.test)}
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
-
-
-def load_rows(
-    data: Path, *, task: str | None, target: str | None, groups: str | None, on_bad_row: str
-) -> TaskRows:
-    """Rows of a file or a corpus, with the task of each."""
-    import os
-
-    if is_archive(data):
-        return corpus_rows(data, task=task, target=target, groups=groups)
-    if task is None:
-        raise InputError("the task of a row is not known; name the column that tells it by --task")
-    if os.path.exists(data) and format_of(data, columns=[target] if target else []) == "sparse":
-        return read_archive(data, task=task, target=target, groups=groups)
-    table = options.load(data, target=target, groups=groups, on_bad_row=on_bad_row)
-    if not isinstance(table, NominalTable):
-        raise ReadError("a sparse matrix without a column that tells the task", file=str(data))
-    if table.labels is None:
-        raise ReadError(
-            f"no classes; name the column that holds them by --target: {', '.join(table.columns)}",
-            file=str(data),
-        )
-    return of_table(table, task, target)
-
-
-def of_table(table: Any, task: str, target: str | None) -> TaskRows:
-    """Rows of a table, one of whose columns tells the task."""
-    if task in (target, table.target):
-        raise InputError(f"--task and --target are both {task!r}; they are two columns")
-    if task not in table.columns:
-        raise ReadError(
-            no_such("column", task, table.columns),
-            file=table.source,
-        )
-    missing = table.codes[:, table.columns.index(task)] == UNKNOWN
-    if missing.any():
-        raise ReadError(f"row {int(missing.argmax()) + 1} has no {task}", file=table.source)
-    rest, tasks = split_task_column(table, task)
-    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str), task, rest.columns)
 
 
 def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: bool) -> None:

@@ -13,18 +13,19 @@ import numpy as np
 
 from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.open import holds_classes, open_any
 from featloom.data.readers.labels import with_classes
+from featloom.data.room import share_to_read
 from featloom.data.table import NominalTable, joined
+from featloom.data.task_rows import TaskRows, rows_of_tasks
 from featloom.discover.discovery import AUTO, Discovery, Watch, compare_all, time_for
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
-from featloom.discover.many_tasks import TaskQuestion, task_rows
+from featloom.discover.many_tasks import TaskQuestion
 from featloom.discover.progress import Progress
-from featloom.discover.reading import holds_classes, read_data, share_to_read
 from featloom.discover.sequences import SentenceQuestion
 from featloom.discover.tables import TableQuestion
 from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
-from featloom.methods.transfer.parts import TaskRows
 from featloom.search import Budget, fingerprint
 from featloom.words import first_few
 
@@ -104,7 +105,7 @@ def discover(
     budget = time_for(budget, trials)  # a wrong one is refused before anything is read
     named = (None if holds_classes(target) else target, groups)
     share, noticed = share_to_read(data, sample, columns=named)
-    data = read_data(data, target, groups, share=share, seed=seed, numbers=bins is not None)
+    data = open_any(data, target, groups, share=share, seed=seed, numbers=bins is not None)
     if holds_classes(target):
         target, test = None, _pair(test, groups)
     question, is_test, warnings = ask(
@@ -148,7 +149,7 @@ def ask(
     """The question that data ask, which units are in a given test part, and what was noticed."""
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind is {kind!r}; it can be {', '.join(KINDS)}")
-    read = read_data(data, target, groups, numbers=bins is not None)
+    read = open_any(data, target, groups, numbers=bins is not None)
     kind = kind or kind_of(read, task)
     if bins is not None and kind != "table":
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
@@ -158,11 +159,11 @@ def ask(
             return TaskQuestion(read), None, []
         _check_classes(read)
         read, _, left_out = _with_classes(read, None)
-        return TaskQuestion(task_rows(read, task)), None, left_out
+        return TaskQuestion(rows_of_tasks(read, task)), None, left_out
     if isinstance(read, TaskRows):
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
     if test is not None:
-        test = read_data(test, target, groups, numbers=bins is not None)
+        test = open_any(test, target, groups, numbers=bins is not None)
     read, is_test = _joined(read, test)
     if kind in ("sequence", "trees"):
         read, said = _enough_documents(read, kind, asked=groups is not None)
@@ -191,7 +192,7 @@ def _pair(test: Any, groups: str | None) -> Any:
         return test
     if not isinstance(test, tuple) or len(test) != 2:
         raise InputError("test must be a pair (X, y), for the classes are given beside the data")
-    return read_data(*test, groups)
+    return open_any(*test, groups)
 
 
 def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:

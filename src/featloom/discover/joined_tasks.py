@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.task_rows import TaskRows
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
 from featloom.methods.induction import ConjunctionInducer
 from featloom.methods.transfer.linear_tasks import atoms, linear_part, models_of, spread_out
-from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
 from featloom.methods.transfer.tasks import MultiTask, TaskModel
 

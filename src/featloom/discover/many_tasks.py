@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from featloom.compare.contenders import Contender, Question, tallied
-from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.task_rows import TaskRows
 from featloom.discover.task_contenders import task_contenders
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
-from featloom.methods.transfer.parts import TaskRows, oddities
-from featloom.methods.transfer.task_column import split_task_column
+from featloom.methods.transfer.parts import oddities
 
 
 class TaskQuestion(Question):
@@ -97,18 +95,3 @@ class TaskQuestion(Question):
             "by_class": tallied(self.labels[units], right, self.classes),
             "by_group": tallied(self.task_of[units], right, self.tasks),
         }
-
-
-def task_rows(table: NominalTable | FeatureMatrix, task: str | None) -> TaskRows:
-    """Rows of a table, one of whose columns names the task."""
-    if task is None:
-        raise InputError("the task of a row is not known; name the column that tells it by --task")
-    if not isinstance(table, NominalTable):
-        raise InputError("a sparse matrix without a column that tells the task")
-    if task == table.target:
-        raise InputError(f"--task and --target are both {task!r}; they are two columns")
-    if (table.codes[:, table.column_index(task)] == UNKNOWN).any():
-        row = int((table.codes[:, table.column_index(task)] == UNKNOWN).argmax())
-        raise InputError(f"row {row + 1} has no {task}")
-    rest, tasks = split_task_column(table, task)
-    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str), task, rest.columns)

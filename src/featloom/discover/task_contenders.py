@@ -20,15 +20,15 @@ import numpy as np
 from scipy import sparse
 
 from featloom.compare.contenders import Contender, Finding, Setting
+from featloom.data.readers.task_archives import with_tasks
 from featloom.data.row_prints import RowPrints
+from featloom.data.task_rows import TaskRows
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.kept import save_tasks
 from featloom.learners.linear import LinearClassifier
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
-from featloom.methods.transfer.archives import with_tasks
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
-from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
 
 # Strengths of the one model for all tasks.

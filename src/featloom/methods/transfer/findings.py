@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.task_rows import TaskRows
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_t
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer.clusters import BACKGROUND
-from featloom.methods.transfer.parts import TaskRows, TransferParts
+from featloom.methods.transfer.parts import TransferParts
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TaskClass, TransFeat

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from featloom.data.task_rows import TaskRows
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
-from featloom.methods.transfer.parts import TaskRows
 from featloom.methods.transfer.task_models import TaskModels
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TaskClass, TransFeat

@@ -7,12 +7,12 @@ task whose rows all lie in the test part is left out, for there is nothing to le
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featloom.data.matrix import FeatureMatrix
+from featloom.data.task_rows import TaskRows
 from featloom.errors import ReadError
 from featloom.evaluation.folds import make_folds
 from featloom.methods.transfer.families import family_of
@@ -21,57 +21,6 @@ from featloom.words import counted, first_few
 
 HELD_OUT = 5  # one part in so many
 _NAMED = 5
-
-
-@dataclass(frozen=True, eq=False)
-class TaskRows:
-    """Binary rows with their classes, and the task of each.
-
-    Parameters
-    ----------
-    matrix : the rows.
-    tasks : the name of each row's task.
-    task_column : name of the column that told it; "" where it had none.
-    columns : of the table whose values the features are; none for a bare matrix.
-
-    Examples
-    --------
-    >>> matrix = FeatureMatrix.from_csr([[1, 0], [0, 1], [1, 1]], names=["dobj_me", "dobj_you"],
-    ...                                 labels=np.array([0, 1, 0]), classes=("a", "b"))
-    >>> rows = TaskRows(matrix, np.array(["ask", "ask", "tell"]))
-    >>> rows.labels.tolist(), rows.n_tasks, rows.take(np.array([2])).tasks.tolist()
-    (['a', 'b', 'a'], 2, ['tell'])
-    """
-
-    matrix: FeatureMatrix
-    tasks: np.ndarray
-    task_column: str = ""
-    columns: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The name of each row's class."""
-        return np.array(self.matrix.classes, dtype=object)[self.matrix.known_labels].astype(str)
-
-    @property
-    def n_tasks(self) -> int:
-        return len(np.unique(self.tasks))
-
-    def take(self, rows: np.ndarray) -> TaskRows:
-        """The given rows (indices or a mask)."""
-        return replace(self, matrix=self.matrix.take(rows), tasks=self.tasks[rows])
-
-    def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
-        """The rows and classes of each task."""
-        labels = self.labels
-        found: dict[Hashable, tuple[FeatureMatrix, np.ndarray]] = {}
-        for task in np.unique(self.tasks).tolist():
-            places = np.flatnonzero(self.tasks == task)
-            found[task] = (self.matrix.take(places), labels[places])
-        return found
 
 
 @dataclass(frozen=True, eq=False)

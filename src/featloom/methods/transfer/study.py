@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from featloom.data.readers.task_archives import with_tasks
 from featloom.data.row_prints import RowPrints
+from featloom.data.task_rows import TaskRows
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import baselines
-from featloom.methods.transfer.archives import with_tasks
 from featloom.methods.transfer.findings import (
     chosen_part,
     cluster_rows,
@@ -37,7 +38,7 @@ from featloom.methods.transfer.findings import (
     verdict,
 )
 from featloom.methods.transfer.linear_tasks import models_of
-from featloom.methods.transfer.parts import TaskRows, TransferParts, first_rows
+from featloom.methods.transfer.parts import TransferParts, first_rows
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TransFeat

@@ -26,12 +26,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.task_rows import split_task_column
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import checked_target
 from featloom.methods.transfer.relevance import RelevancePrior
-from featloom.methods.transfer.task_column import split_task_column
 
 USES = ("scale", "cost")
 

@@ -15,8 +15,8 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
+from featloom.data.task_rows import TaskRows
 from featloom.errors import InputError, ReadError
-from featloom.methods.transfer.parts import TaskRows
 from featloom.words import no_such
 
 # Corpora that are archives: the file, and the arrays that tell task, class and document.
@@ -51,7 +51,7 @@ def corpus_rows(
 
 
 def read_archive(
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     task: str,
     target: str | None,
@@ -64,7 +64,7 @@ def read_archive(
         raise InputError(f"{path} has no classes; name the array that holds them by --target")
     for name in (task, target, groups):
         if name is not None and name not in arrays:
-            raise ReadError(no_such("array", name, arrays), file=str(path))
+            raise ReadError(no_such("array", name, arrays), file=os.fspath(path))
     plural = f"{target}s"
     matrix = read_sparse(
         path,
@@ -75,10 +75,10 @@ def read_archive(
     )
     of_row, named = np.asarray(arrays[task]), arrays.get(f"{task}s")
     if of_row.shape != (len(matrix),):
-        raise ReadError(f"{of_row.size} tasks for {len(matrix)} rows", file=str(path))
+        raise ReadError(f"{of_row.size} tasks for {len(matrix)} rows", file=os.fspath(path))
     if named is not None and of_row.dtype.kind in "iu":
         if of_row.min(initial=0) < 0 or of_row.max(initial=0) >= len(named):
-            raise ReadError(f"a code of {task!r} is not among {task + 's'!r}", file=str(path))
+            raise ReadError(f"a code of {task!r} is not among {task + 's'!r}", file=os.fspath(path))
         of_row = np.asarray(named)[of_row]
     return TaskRows(matrix, of_row.astype(str), task)
 
