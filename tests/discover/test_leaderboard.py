@@ -52,7 +52,7 @@ class MadeUp:
     threshold: float | None = None
 
     def probabilities(self, data):
-        return list(self.classes), self.p
+        return np.arange(len(self.classes)), self.p
 
 
 class Asked(TableQuestion):

@@ -145,6 +145,8 @@ class TemplateExpansion:
             ends = np.cumsum([0, *(n for n, _ in given)]).tolist()
             if ends[-1] != len(places) or min(np.diff(ends), default=0) < 0:
                 raise InputError(f"the parts of template {template} have other places")
+            if any(len(np.unique(keys)) < len(keys) for _, keys in given):
+                raise InputError(f"the parts of template {template} have a key twice")
             expansion._joined.append(
                 tuple(
                     _Joined(tuple(places[begin:end]), keys, hash_keys(keys))

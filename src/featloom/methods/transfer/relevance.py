@@ -275,6 +275,12 @@ class RelevancePrior(BaseEstimator):
         for name in ("min_rows", "rounds"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)!r}; it must be at least 1")
+        if self.shuffle is not None and (
+            isinstance(self.shuffle, bool)
+            or not isinstance(self.shuffle, int | np.integer)
+            or self.shuffle < 0
+        ):
+            raise InputError(f"shuffle is {self.shuffle!r}; it must be a seed, 0 or more, or None")
         if self.variance not in VARIANCES:
             raise InputError(f"variance is {self.variance!r}; it can be {', '.join(VARIANCES)}")
 
