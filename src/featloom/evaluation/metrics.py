@@ -7,9 +7,9 @@ should have been given it:
 
 0 / 0 counts as 0.
 
-Accuracy and F1 depend on the data only through sums of counts.  So each has two forms: one of
-labels, and one ``…_of_counts`` that takes counts in its last axes.  Counts kept for each
-document can be added up in any selection, which is what makes a bootstrap over documents fast.
+Accuracy and F1 depend on the data only through sums of counts, so they are taken from counts, in
+the last axes of an array.  Counts kept for each document can be added up in any selection, which
+is what makes a bootstrap over documents fast.
 """
 
 from __future__ import annotations
@@ -69,50 +69,6 @@ def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
     return _ratio(right, rows)
 
 
-def f1(y_true: Labels, y_pred: Labels, positive: Any) -> float:
-    """F1 of one class.
-
-    >>> f1(list("LLNN"), list("LNLN"), "L")
-    0.5
-    """
-    return float(f1_of_counts(positive_counts(y_true, y_pred, positive))[0])
-
-
-def accuracy(y_true: Labels, y_pred: Labels) -> float:
-    """Share of rows whose class was found.
-
-    >>> accuracy(list("LLNN"), list("LNLN"))
-    0.5
-    """
-    return float(accuracy_of_counts(correct_counts(y_true, y_pred))[0])
-
-
-def log_loss(y_true: Labels, probabilities: np.ndarray, classes: Labels) -> float:
-    """Mean of -ln p(true class); ``probabilities`` has a column for each of ``classes``.
-
-    A probability of 0 is taken as 2.2e-16, so that one certain error does not make the whole
-    infinite.
-
-    >>> log_loss(["a", "b"], np.array([[0.5, 0.5], [0.75, 0.25]]), ["a", "b"])
-    1.0397207708399179
-    """
-    y_true, probabilities = np.asarray(y_true), np.asarray(probabilities, dtype=np.float64)
-    names = np.asarray(classes)
-    if probabilities.shape != (len(y_true), len(names)):
-        raise InputError(
-            f"probabilities have shape {probabilities.shape}, "
-            f"{(len(y_true), len(names))} was expected"
-        )
-    if not len(y_true):
-        raise InputError("there are no rows to score")
-    of_truth = probabilities[np.arange(len(y_true)), _codes(y_true, names)]
-    # Not only the upper bound: nan fails this comparison too.
-    if not ((probabilities >= 0) & (probabilities <= 1 + 1e-9)).all():
-        raise InputError("probabilities must lie between 0 and 1")
-    smallest = np.finfo(np.float64).eps
-    return float(-np.log(np.clip(of_truth, smallest, 1)).mean())
-
-
 def _pair(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     if y_true.shape != y_pred.shape or y_true.ndim != 1:
@@ -128,19 +84,6 @@ def _pair(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
     ):
         raise InputError("the true classes and the predictions are not of one type")
     return y_true, y_pred
-
-
-def _codes(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Place of each label among the names; a label that is not there is refused."""
-    order = np.argsort(names, kind="stable")
-    places = np.searchsorted(names[order], labels)
-    places = order[np.minimum(places, len(names) - 1)]
-    wrong = np.flatnonzero(names[places] != labels)
-    if wrong.size:
-        raise InputError(
-            f"row {int(wrong[0])} has the class {labels[wrong[0]]!s}, which is not known"
-        )
-    return places
 
 
 def _group_codes(groups: Labels | None, n_rows: int) -> tuple[np.ndarray, int]:
