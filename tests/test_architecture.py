@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import featloom
+from featloom.cli.main import COMMANDS
 
 ROOT = Path(featloom.__file__).parents[2]
 PACKAGE = Path(featloom.__file__).parent
@@ -98,6 +99,12 @@ def test_no_file_imports_a_private_name_of_another():
     own = [one for one in OWN if one.name.startswith("_") and not one.name.startswith("__")]
     private = [f"{one.by}: {one.of}.{one.name}" for one in own]
     assert private == []
+
+
+def test_no_command_imports_another():
+    commands = {f"featloom.cli.{name}" for name in COMMANDS}
+    across = [f"{one.by}: {one.of}" for one in OWN if {one.by, one.of} <= commands]
+    assert across == []
 
 
 @pytest.mark.parametrize("package", OPTIONAL)

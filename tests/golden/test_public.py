@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import typer
 
 import featloom
-from featloom.cli.main import COMMANDS
+from featloom.cli.main import COMMANDS, command_named
 from tests.golden.meaning import Meaning
 
 _NAMED = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -54,7 +53,7 @@ def commands() -> Meaning:
     """Every command with its arguments and its options, and their defaults."""
     app = typer.Typer()
     for name in COMMANDS:
-        app.command(name)(getattr(import_module(f"featloom.cli.{name}"), name))
+        app.command(name)(command_named(name))
     found: Meaning = {}
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         for one in command.params:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from featloom.cli import options
-from featloom.cli.discover import discover
+from featloom.cli.main import command_named
 from featloom.cli.session import REQUEST, resume_command
 from featloom.data.tasks.letter_to_sound import letter_question, letter_to_sound
 from featloom.errors import InputError
@@ -54,7 +54,7 @@ def demo(
             options_given = f"--target {target} --groups {WORD} --positive yes --budget {budget}"
             typer.echo(f"$ featloom discover {table} {options_given} --out {out}")
         try:
-            discover(
+            command_named("discover")(
                 table, target=target, groups=WORD, positive="yes", budget=budget, out=out,
                 seed=seed, jobs=jobs, quiet=quiet, json=json,
             )  # fmt: skip

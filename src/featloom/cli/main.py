@@ -79,16 +79,16 @@ def _run(arguments: list[str] | None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     asked = next((word for word in given if not word.startswith("-")), None)
     for name, words in COMMANDS.items():
-        command = _loaded(name) if name == asked else _named(name)
+        command = _told_in_one_line(command_named(name)) if name == asked else _named(name)
         app.command(name, help=words)(command)
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         app(arguments, prog_name="featloom")
 
 
-def _loaded(name: str) -> Callable:
-    """A command as its module has it."""
-    return _told_in_one_line(getattr(import_module(f"featloom.cli.{name}"), name))
+def command_named(name: str) -> Callable[..., None]:
+    """The function of a command, which has the name of its module."""
+    return getattr(import_module(f"featloom.cli.{name}"), name)
 
 
 def _named(name: str) -> Callable:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from featloom.cli import options
-from featloom.cli.discover import discover
-from featloom.cli.grow import grow
-from featloom.cli.induce import induce
-from featloom.cli.memory import memory
-from featloom.cli.reproduce import reproduce
-from featloom.cli.select import select
+from featloom.cli.main import command_named
 from featloom.cli.session import read_request, where_it_began
-from featloom.cli.transfer import transfer
 from featloom.errors import InputError
 from featloom.runs import Run
 
+_RESUMED = ("discover", "grow", "induce", "memory", "reproduce", "select", "transfer")
 _FILES = ("data", "valid", "test", "timbl")
 
 
@@ -32,18 +26,9 @@ def resume(
     """Go on with a run that was stopped: what it had finished is taken from its journal."""
     run = Run.open(folder)
     name, asked = read_request(run)
-    commands: dict[str, Callable[..., None]] = {
-        "discover": discover,
-        "grow": grow,
-        "induce": induce,
-        "memory": memory,
-        "reproduce": reproduce,
-        "select": select,
-        "transfer": transfer,
-    }
-    if name not in commands:
+    if name not in _RESUMED:
         raise InputError(f"{folder} was made by {name!r}, which cannot be resumed")
-    command = commands[name]
+    command = command_named(name)
     known = inspect.signature(command).parameters
     unknown = [option for option in asked if option not in known]
     if unknown:
