@@ -71,8 +71,7 @@ def jackknifed(
     ['D', 'N', 'D', 'N']
     """
     shown, names = _shown_and_labels(table, labels)
-    bounds = shown.sequence_bounds
-    assert bounds is not None
+    bounds = shown.bounds
     predicted = np.empty(len(shown), dtype=object)
     for learned, left_out in splits(sentence_folds(shown, folds=folds, seed=seed)):
         tagger = make_tagger()

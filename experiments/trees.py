@@ -432,9 +432,7 @@ def asked_of(system: System, lengths: Mapping[str, int]) -> dict[str, Any]:
 
 def tokens_of(table: NominalTable) -> np.ndarray:
     """Tokens of each sentence: without punctuation, and all."""
-    assert table.heads is not None
-    assert table.sequence_bounds is not None
-    heads, bounds = table.heads.tolist(), table.sequence_bounds.tolist()
+    heads, bounds = table.tree_heads.tolist(), table.bounds.tolist()
     trees = [[(head, "_") for head in heads[a:b]] for a, b in pairwise(bounds)]
     return attachment_counts(table, trees)[:, [2, 4]]
 

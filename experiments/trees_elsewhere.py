@@ -178,10 +178,8 @@ class TableTrials:
         import lightgbm
 
         known = train.recode(self.rows("valid", JUDGED))
-        assert known.labels is not None
-        assert train.labels is not None
         # What was never learned can be answered by no tree.
-        some = np.flatnonzero(np.isin(known.labels, np.unique(train.labels)))
+        some = np.flatnonzero(np.isin(known.label_codes, np.unique(train.label_codes)))
         how: dict[str, Any] = {"n_jobs": 1, "random_state": self.seed, "verbose": -1}
         model = lightgbm.LGBMClassifier(n_estimators=ROUNDS, learning_rate=0.1, **how, **setting)
         with warnings.catch_warnings():
@@ -189,7 +187,7 @@ class TableTrials:
             model.fit(
                 categories(train),
                 train.labels,
-                eval_set=[(categories(known)[some], known.labels[some])],
+                eval_set=[(categories(known)[some], known.label_codes[some])],
                 categorical_feature=list(range(len(train.columns))),
                 callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
             )

@@ -575,7 +575,6 @@ def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> N
     (3, ['S'])
     """
     table = classifier._reader.table
-    assert table is not None
     description = {
         "parameters": {
             name: _plain(value)
