@@ -264,6 +264,22 @@ def commands(folder: Path, rows: int = 1_000) -> list[Command]:
     two, dask = ["--jobs", "2"], ["--dask", "local:2"]
     return [
         Command("memory search", [*memory, *two, *to]),  # on threads
+        Command(
+            "memory search, short",
+            [
+                "memory",
+                *data,
+                "--strategy",
+                "forward",
+                "--over",
+                "features",
+                "--trials",
+                "3",
+                "--ks",
+                "1",
+                *to,
+            ],
+        ),
         Command("memory search, Dask", [*memory, *dask, *to], "dask"),
         Command("induction search", ["induce", *data, "--search", *two, *to], "processes"),
         Command("template search", ["select", "chunks.conll", "--max-templates", "12", *to]),
