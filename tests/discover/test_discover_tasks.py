@@ -9,10 +9,10 @@ import pytest
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.data.task_rows import TaskRows
+from featloom.data.task_rows import TaskRows, rows_of_tasks
 from featloom.discover import discover
 from featloom.discover.joined_tasks import fit_joined
-from featloom.discover.many_tasks import TaskQuestion, task_rows
+from featloom.discover.many_tasks import TaskQuestion
 from featloom.errors import InputError
 from featloom.methods.transfer import MultiTask
 from featloom.methods.transfer.task_models import TaskModels
@@ -38,7 +38,7 @@ def senses(n: int = 24, seed: int = 0, joint: bool = False) -> NominalTable:
 
 @pytest.fixture(scope="module")
 def question() -> TaskQuestion:
-    return TaskQuestion(task_rows(senses(), "verb"))
+    return TaskQuestion(rows_of_tasks(senses(), "verb"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def parts() -> tuple[np.ndarray, np.ndarray]:
     return places[places % 3 > 0], places[places % 3 == 0]
 
 
-NAMES = [one.name for one in TaskQuestion(task_rows(senses(4), "verb")).contenders()]
+NAMES = [one.name for one in TaskQuestion(rows_of_tasks(senses(4), "verb")).contenders()]
 
 
 def contender(question: TaskQuestion, name: str):
@@ -131,7 +131,7 @@ def test_what_was_found_names_families_features_and_what_speaks_for_a_class(ques
 
 
 def test_where_columns_tell_the_class_together_conjunctions_find_it():
-    rows = task_rows(senses(60, joint=True), "verb")
+    rows = rows_of_tasks(senses(60, joint=True), "verb")
     learn = np.arange(len(rows)) % 3 > 0
     known, asked = rows.take(learn), rows.take(~learn)
     model = MultiTask(strengths=(1.0,)).fit(known.matrix, known.labels, tasks=known.tasks)
@@ -145,7 +145,7 @@ def test_where_columns_tell_the_class_together_conjunctions_find_it():
 
 
 def test_conjunctions_need_a_prior():
-    rows = task_rows(senses(8), "verb")
+    rows = rows_of_tasks(senses(8), "verb")
     model = MultiTask(prior=None, strengths=None).fit(rows.matrix, rows.labels, tasks=rows.tasks)
     with pytest.raises(InputError, match="there is none to join under"):
         fit_joined(model, rows)
@@ -154,7 +154,7 @@ def test_conjunctions_need_a_prior():
 def test_one_task_is_nothing_to_carry_over_from():
     table = senses(4).take(np.arange(4))
     with pytest.raises(InputError, match="there is one task only"):
-        TaskQuestion(task_rows(table, "verb"))
+        TaskQuestion(rows_of_tasks(table, "verb"))
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def test_one_task_is_nothing_to_carry_over_from():
 )
 def test_a_task_must_be_a_column_of_its_own(task, message):
     with pytest.raises(InputError, match=message):
-        task_rows(senses(4), task)
+        rows_of_tasks(senses(4), task)
 
 
 def test_rows_of_a_bare_matrix_are_told_apart_by_their_tasks():
     table = senses(30)
-    rows = task_rows(table, "verb")
+    rows = rows_of_tasks(table, "verb")
     bare = FeatureMatrix.from_csr(
         rows.matrix.to_csr(), names=[str(name).replace("=", "_") for name in rows.matrix.names],
         labels=rows.matrix.labels, classes=rows.matrix.classes,

@@ -195,11 +195,11 @@ SHAPES = {
     ),
     "weights that are no numbers": (
         "tagger", lambda d, a: a.update(weights=a["weights"] * np.nan),
-        "array 'weights' holds a number that is not finite",
+        "array 'weights' holds a number that is not finite, or too large to add up",
     ),
     "weights without end": (
         "tagger", lambda d, a: a["pair_weights"].fill(np.inf),
-        "array 'pair_weights' holds a number that is not finite",
+        "array 'pair_weights' holds a number that is not finite, or too large to add up",
     ),
     "an array that no tagger has": (
         "tagger", lambda d, a: a.update(more=a["weights"]),

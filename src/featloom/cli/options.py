@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,10 +16,6 @@ from featloom.data.open import LEFT_OUT
 from featloom.errors import InputError
 from featloom.runs import LOCK, MARK, RESULT, Run, held, write_beside
 from featloom.search.journal import read_journal
-
-if TYPE_CHECKING:
-    pass
-
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -54,6 +55,10 @@ def _loaded(
 ) -> str:
     """Lines of Python that load the model and let it predict, the data being an example."""
     is_corpus = names_corpus(source)
+    if os.path.isdir(source) and not os.path.exists(os.path.join(source, "X.npz")):
+        # Parquet files in blocks, which are not read at once.
+        lines = ["from featloom import load", "", f"model = load({folder!r})"]
+        return "\n".join([*lines, "print(model.predict(rows)[:10])  # of a DataFrame", ""])
     reader, given = ("featloom", "read"), repr(source)
     if kind == "tasks" and (is_corpus or format_of(source) == "sparse"):
         reader = ("featloom.data.readers.task_archives", "archive_with_tasks")
