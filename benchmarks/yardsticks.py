@@ -29,9 +29,9 @@ from interpret.glassbox import ExplainableBoostingClassifier
 from lightgbm import LGBMClassifier
 
 from featloom.compare.contenders import Question
+from featloom.data.open import open_any
 from featloom.discover import discover
 from featloom.discover.front import FOLDS, ask
-from featloom.discover.reading import read_data
 from featloom.errors import InputError
 from featloom.evaluation.probabilities import row_losses
 from featloom.evaluation.protocol import make_protocol
@@ -91,7 +91,7 @@ def run_now(path: Path, target: str, seed: int, **how: Any) -> Run:
 def run_kept(folder: Path, path: Path, target: str) -> Run:
     """A run that is there already; its rows follow from its seed."""
     result = json.loads((folder / "result.json").read_text())
-    question, _, _ = ask(read_data(str(path), target, None), target)
+    question, _, _ = ask(open_any(str(path), target, None), target)
     parts = make_protocol(
         question.strata, question.groups, n_folds=FOLDS["table"], seed=result["seed"],
         unit=question.unit,
