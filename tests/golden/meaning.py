@@ -68,6 +68,8 @@ def _discover_of_schema_1(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]
     yield "chosen", _name(result["chosen"])
     yield "reference", _name(result["reference"])
     for one in result["leaderboard"]:
+        if one["role"] == "yardstick" and "value" not in one:
+            continue  # whether it was dropped or is not installed
         name = f"contender / {_name(one['name'])}"
         yield f"{name} / status", one["status"]
         if "value" in one:
