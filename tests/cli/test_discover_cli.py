@@ -245,8 +245,9 @@ def test_a_run_that_is_told_to_end_leaves_what_was_finished(interrupted):
     out, _ = interrupted(signal.SIGTERM)
     stopped = result_of(out)
     assert stopped["budget"]["stopped"] == "interrupted"
+    # On a fast machine all folds may be over, and what follows them was interrupted.
     why = {row["why"] for row in stopped["leaderboard"] if row["status"] in NOT_YET}
-    assert why == {"interrupted"}
+    assert why <= {"interrupted"}
 
 
 def test_a_run_keeps_to_its_budget(start, tickets, tmp_path):
