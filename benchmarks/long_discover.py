@@ -20,7 +20,7 @@ from time import monotonic, sleep
 
 from disturbed import SAME, compared, kill_all, kill_client, result_of, start
 
-from featloom.report.html import report_html
+from featloom.report.page import report_html
 
 BUDGET = "6h"
 

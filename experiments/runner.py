@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
+from featloom.cli.show import show_section
 from featloom.cluster import current_cluster
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
@@ -25,10 +27,12 @@ from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
+from featloom.results import Column, Grid, Section, grid
 from featloom.runs import Run
 from featloom.search import Budget, Evaluation, Journal, fingerprint, search
 from featloom.search.loop import Progress
 from featloom.search.strategies.exhaustive import Listed
+from featloom.shown import terminal
 
 Evaluate = Callable[..., Mapping[str, Any]]
 METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -49,8 +53,8 @@ class Experiment:
     parts : names of the data sets.
     work : does one part.  What it returns has ``source`` and ``rows`` of the data and
         ``findings``, sentences for the verdict; the rest is for ``gather``.
-    gather : makes of the parts what is special in the result; it replaces what all results have.
-    show : the lines and tables of a result for a terminal.
+    gather : makes of the parts the sections of the result, and what else is special in it; it
+        replaces what all results have.
     sampled : what a sample is counted in, and the smallest that is allowed.
     parameters : constants that the result tells.
     """
@@ -60,7 +64,6 @@ class Experiment:
     parts: tuple[str, ...]
     work: Callable[[Work], dict[str, Any]]
     gather: Callable[[dict[str, dict[str, Any]]], dict[str, Any]]
-    show: Callable[[dict[str, Any]], Iterator[Any]]
     listed_as: str = "parts"
     sampled: tuple[str, int] = ("sentences", 50)
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -463,63 +466,35 @@ def two_digits(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-# Tables in the terminal.
+# Tables.
 
 
-def show(experiment: Experiment, result: dict[str, Any], page: Path | None) -> None:
+def show(result: dict[str, Any], page: Path | None) -> None:
     """Print the tables of a paper beside ours."""
-    from featloom.shown import terminal
-
     console = terminal()
-    for part in (*result["data"].get("warnings", ()), *experiment.show(result)):
-        console.print(part, markup=False, highlight=False)
+    for warning in result["data"].get("warnings", ()):
+        console.say(warning)
+    for section in msgspec.convert(result["sections"], list[Section]):
+        show_section(console, section, whole=True)
+    console.say(result["verdict"])
     if page is not None:
-        console.print(f"report: {page}", markup=False, highlight=False, soft_wrap=True)
-
-
-def heading(text: str) -> Any:
-    """A line above a table."""
-    from rich.text import Text
-
-    return Text(text, style="italic")
+        console.say(f"report: {page}")
 
 
 def table(
+    title: str,
     rows: Iterable[Any],
-    columns: Mapping[str, Callable[[Any], str]],
-    *,
-    padding: int | tuple[int, ...] = 0,
-    sections: Callable[[Any], Any] = lambda _: "",
-    named: bool = False,
+    columns: Mapping[str, tuple[str | Column, Callable[[Any], Any]]],
     **how: Any,
-) -> Any:
-    """A table: what each column shows of a row, by the head of the column.
+) -> Grid:
+    """A table: of each column the kind of its values, and what it shows of a row.
 
-    The head of a column of words begins with "<"; the others hold numbers and stand to the right.
-    Trailing blanks tell apart columns with one head.
-
-    Parameters
-    ----------
-    sections : rows of which it says the same stand together.
-    named : whether a section begins with a line that says it.
+    >>> found = table("Scores", [("a", 0.5)], {"system": ("text", lambda row: row[0]),
+    ...                                        "F1 %": ("percent", lambda row: row[1])})
+    >>> found.rows, [column.kind for column in found.columns]
+    ([['a', 0.5]], ['text', 'percent'])
     """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(**{"box": box.SIMPLE_HEAD, "padding": padding, **how})
-    for head in columns:
-        words = head.startswith("<")
-        name = head.strip("< ")
-        drawn.add_column(name, justify="left" if words else "right", no_wrap=True)
-    before: Any = None
-    for row in rows:
-        section = sections(row)
-        if section != before:
-            if before is not None:
-                drawn.add_section()
-            if named:
-                drawn.add_row(heading(section))
-            before = section
-        drawn.add_row(*(Text(cell(row)) for cell in columns.values()))
-    return drawn
+    heads = {head: kind for head, (kind, _) in columns.items()}
+    return grid(
+        title, heads, [[value(row) for _, value in columns.values()] for row in rows], **how
+    )

@@ -21,8 +21,8 @@ LOADS_WHAT_IS_ASKED = ("featloom", "featloom.cli.main")
 # Packages that need not be installed, and the one file that imports each.
 OPTIONAL = {
     "optuna": "featloom.search.strategies.optuna_sampler",
-    "vl_convert": "featloom.report.html",
-    "jinja2": "featloom.report.html",
+    "vl_convert": "featloom.report.page",
+    "jinja2": "featloom.report.page",
     "lightgbm": "featloom.compare.yardsticks",
     "interpret": "featloom.compare.yardsticks",
     "pooch": "featloom.data.corpora",

@@ -28,6 +28,7 @@ from typing import Any
 import msgspec
 
 from featloom.errors import InputError, ReadError
+from featloom.results import SCHEMA
 from featloom.shown import terminal
 
 try:
@@ -35,7 +36,6 @@ try:
 except ImportError:  # where there are no such locks, nobody is kept out of a folder
     fcntl = None  # type: ignore[assignment]
 
-SCHEMA = 1
 RESULT = "result.json"
 REPORT = "report.html"
 MARK = ".featloom-run"
@@ -64,7 +64,7 @@ class Run:
     --------
     >>> import tempfile
     >>> run = Run.create(Path(tempfile.mkdtemp()) / "letters")
-    >>> run.write_result({"schema": 1, "command": "featloom induce letters.tsv", "versions": {},
+    >>> run.write_result({"schema": 2, "command": "featloom induce letters.tsv", "versions": {},
     ...                   "data": {"rows": 26}, "seed": 0, "timing": {"total_s": 0.1}})
     >>> Run.open(run.path).result()["data"]["rows"]
     26

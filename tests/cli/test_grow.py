@@ -27,7 +27,7 @@ from featloom.learners.parser import DependencyParser
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.tree_templates.findings import arc_sentences, verdict
 from featloom.methods.tree_templates.parts import growth_parts
-from featloom.report import check_result
+from featloom.report.page import check_result
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = {"schema", "command", "versions", "data", "seed", "timing"}

@@ -13,7 +13,7 @@ import pytest
 
 from featloom import RelevancePrior
 from featloom.cli.main import main
-from featloom.report import check_result
+from featloom.report.page import check_result
 
 COLUMNS = ("site", "area", "plan", "word", "page", "hot")
 AREAS, PLANS = ("billing", "login", "export", "search"), ("free", "team", "firm")

@@ -13,7 +13,7 @@ from experiments.templates import PROXIES
 from experiments.transfer import COLD, CURVE, CURVE_ROWS, METHODS, PROTOCOLS
 from experiments.trees import TREEBANKS, System
 from featloom.errors import InputError
-from featloom.report import check_result
+from featloom.report.page import check_result
 from featloom.runs import Run
 
 

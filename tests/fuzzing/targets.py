@@ -432,7 +432,7 @@ def _comparison() -> bytes:
 
 def _runs(results: tuple[bytes, ...]) -> list[Target]:
     from featloom.cli.session import read_request
-    from featloom.report.html import report_html
+    from featloom.report.page import report_html
     from featloom.runs import Run, read_result
     from featloom.search import Journal, fingerprint
 

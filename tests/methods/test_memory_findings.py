@@ -21,7 +21,7 @@ from featloom.methods.memory_search.findings import (
     trajectory,
 )
 from featloom.methods.memory_search.settings import Setting, SettingSpace
-from featloom.report import check_result
+from featloom.report.page import check_result
 
 LETTERS = [[a, b, c] for a in "ckgs" for b in "aeiou" for c in "xyz"]
 SOUNDS = ["S" if b in "ei" and a in "cs" else a for a, b, c in LETTERS]

@@ -18,7 +18,7 @@ from featloom.methods.memory_search.findings import setting_row
 from featloom.methods.memory_search.parts import make_parts
 from featloom.methods.memory_search.settings import Setting
 from featloom.methods.memory_search.study import study_memory, verdict
-from featloom.report import check_result
+from featloom.report.page import check_result
 
 
 def letters(n: int, seed: int = 3, words: int | None = None) -> NominalTable:

@@ -20,7 +20,7 @@ from featloom.methods.transfer.study import (
     SHUFFLED,
     study_transfer,
 )
-from featloom.report import check_result
+from featloom.report.page import check_result
 
 N_NOISE = 120
 NAMES = [*(f"dobj_{j}" for j in range(4)), *(f"tp_{j}" for j in range(N_NOISE))]

@@ -20,7 +20,7 @@ from featloom.features import expansion
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.parts import parts_of_blocks
 from featloom.methods.tree_templates.study import study_table
-from featloom.report.html import report_html
+from featloom.report.page import report_html
 
 N_ROWS = 700
 

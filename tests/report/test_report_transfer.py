@@ -8,7 +8,7 @@ import re
 import pytest
 
 from featloom.errors import InputError
-from featloom.report import check_result
+from featloom.report.page import check_result
 from featloom.report.html import report_html
 from featloom.report.transfer import MOST_NAMES, summarize_transfer
 from featloom.report.transfer_figures import MOST_BARS, transfer_figures

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.report import check_result
+from featloom.report.page import check_result
 from featloom.report.arcs import MOST_WORDS, levelled, sentence_drawing, text_width
 from featloom.report.html import report_html
 from featloom.report.tree_types import ParsedSentence, ShownTree, TreeNode, TreesPart, TreeTemplate

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
-from featloom.cli.discover_tables import show_chosen, show_leaderboard, time_words
 from featloom.cli.recipes import lines_to_use
+from featloom.cli.show import show_chosen, show_leaderboard, time_words
 from featloom.data.open import open_any
 from featloom.data.room import share_to_read
 from featloom.discover.discovery import compare_all, time_for

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.show import show_result
 from featloom.data.open import as_table, corpus_parts, open_file
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -20,7 +21,7 @@ from featloom.methods.memory_search.study import study_memory
 from featloom.runs import Timing, encode_result
 from featloom.search import Budget
 from featloom.shown import terminal
-from featloom.words import no_such, p_value
+from featloom.words import no_such
 
 if TYPE_CHECKING:
     from featloom.methods.memory_search.parts import Parts
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 MODEL = "model.featloom"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
-_LETTERS = {"ignore": "–", "overlap": "O", "mvdm": "M"}
 
 
 def memory(
@@ -107,7 +107,7 @@ def memory(
                 )  # fmt: skip
             with timing.stage("fit"):
                 search.set_params(progress=session.by_the_clock(progress, budget))
-                study, found = study_memory(parts, search, task=data.stem, say=say)
+                study, found = study_memory(parts, search, say=say)
         study["data"]["source"] = str(data)
         if timbl is not None:
             study["timbl_command"] = export_timbl(timbl, found, parts.train, parts.test)
@@ -183,59 +183,6 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page, None if run is None else run.path / MODEL)
-
-
-def show(result: dict[str, Any], page: Path | None, model: Path | None) -> None:
-    """Print the settings side by side, what they are worth, and the verdict.
-
-    The p of a row is that of McNemar's test of its answers against those of the setting that is
-    kept, which has none.
-    """
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = terminal()
-    line = console.say
-
-    part = result["memory"][0]
-    sizes = {"train": "training", "valid": "validation", "test": "test"}
-    line(", ".join(f"{n:,} {sizes[name]} rows" for name, n in part["sizes"].items()))
-    line(result["protocol"])
-    table = Table()
-    table.add_column("setting")
-    table.add_column("k", justify="right")
-    table.add_column("weights", min_width=11)
-    votes = any(row["vote"] != "count" for row in part["settings"])
-    if votes:
-        table.add_column("vote")
-    table.add_column("modes", overflow="fold", min_width=min(len(part["features"]), 24))
-    for name in ("valid %", "test %", "fits", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
-    kept = part["settings"].index(part["found"])
-    for row, p in zip(part["settings"], part["mcnemar"]["p"][kept], strict=True):
-        table.add_row(
-            escape(row["name"].removeprefix("found by ").removesuffix(" setting")),
-            str(row["k"]),
-            row["weights"].replace("_", " "),
-            *([row["vote"].replace("_", " ")] if votes else []),
-            "".join(_LETTERS[mode] for mode in row["modes"]),
-            f"{100 * row['validation']:.2f}",
-            f"{100 * row['test']:.2f}",
-            f"{row['fits']:,}",
-            p_value(p),
-        )
-    console.print(table)
-    modes = part["found"]["modes"]
-    words = {"overlap": "overlap (O)", "mvdm": "MVDM (M)", "ignore": "ignored (–)"}
-    for mode, word in words.items():
-        names = [name for name, one in zip(part["features"], modes, strict=True) if one == mode]
-        if names:
-            line(f"{word}: {', '.join(names)}")
-    line(result["verdict"])
-    if "timbl_command" in result:
-        line(f"the same by TiMBL: {result['timbl_command']}")
-    if model is not None:
-        line(f"model: {model}")
-    if page is not None:
-        line(f"report: {page}")
+        show_result(result, page, {} if run is None else {"model": run.path / MODEL})
+        if "timbl_command" in result:
+            terminal().say(f"the same by TiMBL: {result['timbl_command']}")

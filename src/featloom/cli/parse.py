@@ -24,7 +24,8 @@ from featloom.discover.loading import open_model
 from featloom.errors import ReadError
 from featloom.evaluation.attachment import attachment_counts
 from featloom.learners.parser import DependencyParser, LongSentence, explain_heads
-from featloom.runs import SCHEMA, encode_result, versions
+from featloom.results import SCHEMA
+from featloom.runs import encode_result, versions
 from featloom.shown import visible_lines
 from featloom.words import counted, no_such, percent
 

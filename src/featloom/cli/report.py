@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from featloom.cli import options
-from featloom.report.html import write_report
+from featloom.report.page import write_report
 from featloom.runs import Run
 
 

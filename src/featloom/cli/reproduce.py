@@ -84,7 +84,7 @@ def reproduce(
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        runner.show(one.EXPERIMENT, result, page)
+        runner.show(result, page)
 
 
 def _own_options(experiment: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from featloom.cli.recipes import lines_of_run
 from featloom.errors import InputError, ReadError
-from featloom.report.html import write_report
-from featloom.runs import RESULT, SCHEMA, encode_result, progress, versions
+from featloom.report.page import write_report
+from featloom.results import SCHEMA
+from featloom.runs import RESULT, encode_result, progress, versions
 from featloom.search import Budget
 from featloom.shown import visible
 from featloom.words import shortened
@@ -205,15 +206,14 @@ def by_the_clock(progress: Callable[..., object], budget: str | None) -> Callabl
 def write_result(
     parts: Mapping[str, Any], run, timing, seed: int
 ) -> tuple[dict[str, Any], Path | None]:
-    """The whole result and its page; both are written where there is a run."""
-    result = {
-        "schema": SCHEMA,
-        "command": _begun_with(run),
-        "versions": versions(),
-        "seed": seed,
+    """The whole result, as plain values, and its page; both are written where there is a run."""
+    import msgspec
+
+    head = {
+        "schema": SCHEMA, "command": _begun_with(run), "versions": versions(), "seed": seed,
         "timing": timing.as_dict(),
-        **parts,
-    }
+    }  # fmt: skip
+    result: dict[str, Any] = msgspec.json.decode(encode_result(head | dict(parts)))
     if run is None:
         return result, None
     if lines := lines_of_run(run, parts):

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from featloom.report.cells import cell, number_cell, text_cell
 from featloom.shown import visible
 from featloom.words import number
 
@@ -44,6 +42,11 @@ class Metric:
         return visible(self.name) or "score"
 
     @property
+    def kind(self) -> str:
+        """The kind of a column of scores."""
+        return "loss" if self.lower_is_better else "percent"
+
+    @property
     def scale(self) -> int:
         return 1 if self.lower_is_better else 100
 
@@ -59,9 +62,7 @@ class Metric:
     @property
     def axis(self) -> str:
         """The title of an axis of scores, with the direction where it is not the usual one."""
-        if self.lower_is_better:
-            return f"{self.shown_name} (lower is better)"
-        return f"{self.shown_name} (%)"
+        return f"{self.shown_name} (lower is better)" if self.lower_is_better else self.shown_name
 
     @property
     def gain_unit(self) -> str:
@@ -85,6 +86,15 @@ class Metric:
         """
         return self.text(value, 3) if self.lower_is_better else f"{self.text(value, 1)} %"
 
+    def interval_text(self, interval: Interval | None) -> str:
+        """Both ends of an interval of scores; "" where there is none.
+
+        >>> Metric("log-loss", True).interval_text((0.25, 0.3125))
+        '0.2500 to 0.3125'
+        """
+        low, high = interval or (None, None)
+        return "" if low is None or high is None else f"{self.text(low)} to {self.text(high)}"
+
     def best(self, scores: Iterable[float]) -> float | None:
         """The best of some scores.
 
@@ -95,38 +105,3 @@ class Metric:
 
     def is_worse(self, value: float, other: float) -> bool:
         return value > other if self.lower_is_better else value < other
-
-    def cell(self, value: float | None) -> dict[str, Any]:
-        return number_cell(self.scaled(value), self.places)
-
-    def interval_cell(self, interval: Interval | None) -> dict[str, Any]:
-        """Both ends of an interval of scores, or of differences of scores.
-
-        >>> Metric("log-loss", True).interval_cell((0.25, 0.3125))["text"]
-        '0.2500 to 0.3125'
-        """
-        low, high = interval or (None, None)
-        if low is None or high is None:
-            return text_cell(None)
-        return cell(f"{self.text(low)} to {self.text(high)}", low)
-
-    def score_cell(self, score: float | None, interval: Interval | None) -> dict[str, Any]:
-        """A score with its interval below it."""
-        ends = self.interval_cell(interval)
-        return self.cell(score) | ({} if ends["empty"] else {"under": ends["text"]})
-
-    def gain_cell(self, difference: float | None) -> dict[str, Any]:
-        """A difference with its sign: what would be printed as zero has none.
-
-        >>> loss = Metric("log-loss", True)
-        >>> [loss.gain_cell(gain)["text"] for gain in (0.0123, -0.5, -0.00001)]
-        ['+0.0123', '−0.5000', '0.0000']
-        """
-        gain = self.scaled(difference)
-        if gain is None:
-            return text_cell(None)
-        rounded = round(gain, self.places) + 0.0
-        return cell(number(rounded, self.places, signed=bool(rounded)), gain)
-
-
-SHARE = Metric()

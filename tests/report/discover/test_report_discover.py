@@ -8,7 +8,7 @@ import re
 import pytest
 
 from featloom.errors import InputError
-from featloom.report import check_result
+from featloom.report.page import check_result
 from featloom.report.discover import (
     MOST_ERRORS,
     MOST_FOUND,

@@ -11,7 +11,7 @@ what the strategy found, it is kept, unless the search is to keep what the strat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,26 +26,29 @@ from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.findings import (
     cases,
     curves,
-    mcnemar_matrix,
-    setting_row,
+    mcnemar,
+    model_of,
+    p_of,
+    searches,
+    settings_section,
     trajectory,
+    words_of_sizes,
 )
 from featloom.methods.memory_search.parts import Parts
 from featloom.methods.memory_search.search import DEFAULT, MemorySearch
 from featloom.methods.memory_search.settings import Setting, SettingSpace
+from featloom.results import Comparison, Model, Section
 from featloom.words import counted, p_words, percent, points
 
 CASES = 5
 BY_DEFAULT = "default"
 BY_GRID = "best uniform setting"
-_METHODS = {"grid": "EX", "genetic": "GA", "backward": "BA", "forward": "FO"}
 
 
 def study_memory(
     parts: Parts,
     search: MemorySearch,
     *,
-    task: str = "",
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[dict[str, Any], MemoryClassifier]:
     """The parts of a result that speak of the data and the settings; and the learner kept.
@@ -54,7 +57,6 @@ def study_memory(
     ----------
     search : as it is to be done, not yet fitted; by accuracy.  With ``keep="strategy"`` what it
         ends with is kept, though the best of the grid be better.
-    task : what the data are called.
     say : is told what is being done.
     """
     if search.scoring != "accuracy":
@@ -73,48 +75,49 @@ def study_memory(
         found = search.fit(parts.train, X_valid=parts.valid)
     say("comparing the settings on the test part")
     space = SettingSpace(parts.train.columns, grid.ks, grid.weights, grid.modes, _votes(grid))
-    tried = [_tried_default(grid, space, parts), _tried(BY_GRID, grid, parts, parameters_by="grid")]
+    tried = [_tried_default(grid, space, parts), _tried(BY_GRID, grid, parts)]
     if not is_grid:
-        name = f"found by {search.strategy} search"
-        chosen = {"features_by": search.strategy}
-        if search.over == "together":
-            chosen["parameters_by"] = search.strategy
-        tried.append(_tried(name, found, parts, **chosen))
+        tried.append(_tried(f"found by {search.strategy} search", found, parts))
     place, kept = len(tried) - 1, found
     may_be_grid = search.over == "together" and search.keep == "best"
     if may_be_grid and grid.best_score_ > found.best_score_:
         place, kept = 1, grid
     gold = parts.test.row_classes(parts.train.class_type)
-    rows = [one.row(gold) for one in tried]
-    tests = mcnemar_matrix([one.name for one in tried], [one.answers for one in tried], gold)
+    models = [
+        one.model(gold, parts.train.columns, role="baseline" if i < len(tried) - 1 else "method")
+        for i, one in enumerate(tried)
+    ]
+    models[place].chosen = True
+    tests = mcnemar([one.name for one in tried], [one.predictions for one in tried], gold)
+    said, significant = verdict(models, tests)
+    sections = [settings_section(models)]
+    sections.append(Section("Neighbours", "How many neighbours?",
+                            blocks=[curves(grid.history_, space)]))  # fmt: skip
+    if not is_grid:
+        line = trajectory(search.strategy, found.history_)
+        sections.append(Section("Search", "The search", blocks=[searches([line])]))
+    sections.append(cases(kept.best_estimator_, parts.test, n=CASES))
     result = {
         "kind": "memory",
         "data": _data_part(parts),
-        "protocol": parts.words,
+        "protocol": f"{words_of_sizes(parts.sizes())}; {parts.words}",
         "parameters": _parameters(search, parts),
-        "best_setting": kept.best_setting_,
-        "best_score": kept.best_score_,
-        "test_score": rows[place]["test"],
         "evaluations": len(found.history_),
-        "stopped": found.history_.stopped,
+        "budget": {"stopped": _stopped(found)},
         "metric": "accuracy",
-        "verdict": verdict(rows, tests, place),
-        "significant": tests["p"][place][0] < LEVEL,
-        "memory": [
-            {
-                "task": task,
-                "features": list(parts.train.columns),
-                "sizes": parts.sizes(),
-                "settings": rows,
-                "curves": curves(grid.history_, space),
-                "trajectories": [] if is_grid else [trajectory(search.strategy, found.history_)],
-                "mcnemar": tests,
-                "found": rows[place],
-                "neighbours": cases(kept.best_estimator_, parts.test, n=CASES),
-            }
-        ],
+        "verdict": said,
+        "significant": significant,
+        "chosen": models[place].name,
+        "leaderboard": models,
+        "comparisons": tests,
+        "sections": sections,
     }
     return result, kept.best_estimator_
+
+
+def _stopped(search: MemorySearch) -> str:
+    stopped = search.history_.stopped
+    return "trials" if stopped == "budget" and search.budget is None else stopped
 
 
 def _grid(search: MemorySearch) -> MemorySearch:
@@ -134,32 +137,27 @@ def _votes(search: MemorySearch) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A setting, what it was worth on the validation rows, and its answers on the test rows."""
+    """A setting, what it was worth on what was searched, and its predictions for the test rows."""
 
     name: str
     setting: Setting
     validation: float
-    answers: np.ndarray
+    predictions: np.ndarray
     fits: int
-    chosen: dict[str, Any]
 
-    def row(self, gold: np.ndarray) -> dict[str, Any]:
-        return setting_row(
-            self.name,
-            self.setting,
-            validation=self.validation,
-            test=float((self.answers == gold).mean()),
+    def model(self, gold: np.ndarray, columns: Sequence[str], role: str) -> Model:
+        test = float((self.predictions == gold).mean())
+        return model_of(
+            self.name, self.setting, columns, role=role, validation=self.validation, test=test,
             fits=self.fits,
-            **self.chosen,
-        )
+        )  # fmt: skip
 
 
-def _tried(name: str, search: MemorySearch, parts: Parts, **chosen: Any) -> _Tried:
+def _tried(name: str, search: MemorySearch, parts: Parts) -> _Tried:
     best = search.best_setting_
     setting = Setting(best["k"], best["weights"], tuple(best["modes"].values()), best["vote"])
-    answers = search.best_estimator_.predict(parts.test)
-    chosen["method"] = _METHODS.get(search.strategy, search.strategy)
-    return _Tried(name, setting, search.best_score_, answers, len(search.history_), chosen)
+    predictions = search.best_estimator_.predict(parts.test)
+    return _Tried(name, setting, search.best_score_, predictions, len(search.history_))
 
 
 def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tried:
@@ -185,8 +183,8 @@ def _tried_default(grid: MemorySearch, space: SettingSpace, parts: Parts) -> _Tr
         vote=setting.vote, decay=grid.decay, mvdm_threshold=grid.mvdm_threshold,
         compat=grid.compat, n_jobs=grid.n_jobs,
     )  # fmt: skip
-    answers = classifier.fit(parts.train).predict(parts.test)
-    return _Tried(BY_DEFAULT, setting, score, answers, 1, {"method": "DE"})
+    predictions = classifier.fit(parts.train).predict(parts.test)
+    return _Tried(BY_DEFAULT, setting, score, predictions, 1)
 
 
 def _check_rare(train: NominalTable, folds: int) -> None:
@@ -230,61 +228,52 @@ def _parameters(search: MemorySearch, parts: Parts) -> dict[str, Any]:
     return {"protocol": parts.words, **said}
 
 
-def verdict(rows: list[dict[str, Any]], tests: dict[str, Any], kept: int = -1) -> str:
-    """What a reader may conclude, in plain words.
+def verdict(models: Sequence[Model], tests: Sequence[Comparison]) -> tuple[str, bool]:
+    """What a reader may conclude, in plain words; and whether it differs from the default.
 
     Parameters
     ----------
-    rows : the default, the best uniform setting and, where something else was searched, what the
-        search found.
-    tests : McNemar's test of every two of them.
-    kept : the place of the setting that is kept: the last, or that of the best uniform one.
+    models : the default, the best uniform setting and, where something else was searched, what the
+        search found; the chosen one is kept.
     """
-    kept %= len(rows)
-    best, last = rows[kept], len(rows) - 1
-    right = f"{_described(best, last)} is right on {percent(best['test'])} of the test rows"
-    valid, uniform = rows[-1]["validation"], rows[1]["validation"]
-    if _same(best, rows[0]):
-        return f"{right}; it is the default: the search found nothing better."
-    joint = ", " if tests["p"][kept][0] < LEVEL else "; "
-    said = f"{right}{joint}{_against(rows, tests, kept, 0, 'the default')}"
-    if last == 1:
-        return f"{said}."
-    if kept == 1:
-        return (
-            f"{said}. It is kept, because the search fell short of it: on what was searched it is "
-            f"right on {percent(uniform)}, the setting {rows[-1]['name']} on {percent(valid)}."
+    kept = next(place for place, one in enumerate(models) if one.chosen)
+    default, uniform, found, best = models[0], models[1], models[-1], models[kept]
+    significant = best is not default and p_of(tests, best.name, default.name) < LEVEL
+    right = f"{_described(best, found)} is right on {percent(best.test or 0.0)} of the test rows"
+    if best.settings == default.settings:
+        return f"{right}; it is the default: the search found nothing better.", significant
+    said = f"{right}{', ' if significant else '; '}{_against(best, default, tests, 'the default')}"
+    if found is uniform:
+        return f"{said}.", significant
+    valid, of_grid = found.value or 0.0, uniform.value or 0.0
+    if best is uniform:
+        said += (
+            ". It is kept, because the search fell short of it: on what was searched it is right "
+            f"on {percent(of_grid)}, the setting {found.name} on {percent(valid)}."
         )
-    if _same(best, rows[1]):
-        return f"{said}; it is the best uniform setting: the search found nothing better."
-    said += f"; {_against(rows, tests, last, 1, 'the best uniform setting')}."
-    if valid is not None and valid < uniform:
+        return said, significant
+    if best.settings == uniform.settings:
+        said += "; it is the best uniform setting: the search found nothing better."
+        return said, significant
+    said += f"; {_against(found, uniform, tests, 'the best uniform setting')}."
+    if valid < of_grid:
         said += (
             " The search fell short: on what it searched, the best uniform setting is right on "
-            f"{percent(uniform)}, the found one on {percent(valid)}."
+            f"{percent(of_grid)}, the found one on {percent(valid)}."
         )
-    return said
+    return said, significant
 
 
-def _described(row: dict[str, Any], last: int) -> str:
+def _described(one: Model, found: Model) -> str:
     """A setting as the subject of a sentence: what it is called, and what it consists of."""
-    used = sum(mode != "ignore" for mode in row["modes"])
-    name = row["name"] if last == 1 or row["name"] == BY_GRID else "found setting"
-    vote = "" if row["vote"] == "count" else f"vote by {row['vote'].replace('_', ' ')}, "
-    return (
-        f"The {name} (k = {row['k']}, {_weighting(row['weights'])}, {vote}{used} of "
-        f"{len(row['modes'])} features)"
-    )
+    searched = one is found and one.name not in (BY_GRID, BY_DEFAULT)
+    return f"The {'found setting' if searched else one.name} ({one.setting})"
 
 
-def _weighting(name: str) -> str:
-    return "no weights" if name == "none" else name.replace("_", " ")
-
-
-def _against(rows, tests, i: int, j: int, what: str) -> str:
+def _against(one: Model, other: Model, tests: Sequence[Comparison], what: str) -> str:
     """``1.2 points above the default (McNemar p = .003)``, or that it is no real difference."""
-    difference = rows[i]["test"] - rows[j]["test"]
-    p = tests["p"][i][j]
+    difference = (one.test or 0.0) - (other.test or 0.0)
+    p = p_of(tests, one.name, other.name)
     if p < LEVEL:
         side = "above" if difference > 0 else "below"
         return f"{points(abs(difference), signed=False)} {side} {what} (McNemar {p_words(p)})"
@@ -292,7 +281,3 @@ def _against(rows, tests, i: int, j: int, what: str) -> str:
         f"against {what} the difference of {points(difference)} is not significant "
         f"(McNemar {p_words(p)})"
     )
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[part] == other[part] for part in ("k", "weights", "modes", "vote"))

@@ -63,7 +63,7 @@ function setUpSorting(table) {
 function setUpSearch(controls) {
   const table = document.getElementById(controls.dataset.table);
   const search = controls.querySelector("input[type=search]");
-  const domain = controls.querySelector("input[type=checkbox]");
+  const marked = controls.querySelector("input[type=checkbox]");
   const output = controls.querySelector("output");
   const rows = [...table.tBodies[0].rows];
   // The name of a row is its first text: a rank or a step may stand before it.
@@ -74,14 +74,14 @@ function setUpSearch(controls) {
     let shown = 0;
     for (const row of rows) {
       const fits = words.every((word) => names.get(row).includes(word))
-        && !(domain && domain.checked && row.dataset.domain === undefined);
+        && !(marked && marked.checked && row.dataset.marked === undefined);
       row.hidden = !fits;
       shown += fits;
     }
     output.textContent = `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
   };
   search.addEventListener("input", filter);
-  if (domain) domain.addEventListener("change", filter);
+  if (marked) marked.addEventListener("change", filter);
   controls.hidden = false;
   filter();
 }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from featloom.cli.discover_tables import (
+from featloom.cli.show import (
     chosen_words,
     is_ranked,
     leaderboard_rows,
@@ -34,7 +34,7 @@ def line(name: str, value: float | None, **more) -> dict:
         "name": name, "status": "finished", "why": "", "value": value, "test": value,
         "interval": None if value is None else [value - 0.005, value + 0.005],
         "metrics": {"auc": 0.9271, "accuracy": 0.8691}, "size_words": "1,212 features",
-        "fit_s": 6.14, "chosen": False, "learned": 100,
+        "fit_s": 6.14, "chosen": False, "learned": 100, "n_folds": 5,
     } | more  # fmt: skip
 
 

@@ -1,19 +1,95 @@
-"""What ``featloom discover`` prints: the leaderboard, the chosen model's figures, the time."""
+"""What commands print of a result: the leaderboard, the chosen model, what was found, the verdict.
+
+The same for every command; a section shows the first rows of its table where it says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from featloom.report.discover import COMPARED, LEAST_COMPILED, why_stopped
-from featloom.report.discover_chosen import class_name, gathered
-from featloom.report.discover_types import Confusion
+import msgspec
+
+from featloom.report.comparison import COMPARED, LEAST_COMPILED, class_name, gathered, why_stopped
+from featloom.report.grids import shown_facts, shown_grid
 from featloom.report.metric import Metric
-from featloom.shown import TableColumn, table_for
+from featloom.results import Confusion, Facts, Grid, Section, Words
+from featloom.shown import TableColumn, table_for, terminal
 from featloom.words import bare, number, percent, seconds, shortened
 
 MOST_MATRIX = 5
 NOT_ASKED = "not asked"
+
+
+def show_result(
+    result: Mapping[str, Any], page: Path | None, files: Mapping[str, Path] | None = None
+) -> None:
+    """Print a result.
+
+    Parameters
+    ----------
+    page : its report.
+    files : what else was written, by what it is; those that are not there are left out.
+    """
+    console = terminal()
+    console.say(result["protocol"])
+    show_leaderboard(console, result)
+    if result.get("chosen_why"):
+        console.say(f"chosen: {result['chosen']}, {result['chosen_why']}")
+    show_chosen(console, result)
+    for section in msgspec.convert(result.get("sections") or [], list[Section]):
+        show_section(console, section)
+    console.say(result["verdict"])
+    if result["kind"] != "discover":
+        for note in result["data"].get("warnings", ()):
+            console.say(f"note: {note}")
+    for words in time_words(result):
+        console.say(words)
+    for what, path in (files or {}).items():
+        if path.exists():
+            console.say(f"{what}: {path}")
+    if page is not None:
+        console.say(f"report: {page}")
+
+
+def show_section(console: Any, section: Section, whole: bool = False) -> None:
+    """The first rows of the tables of a section, as many as it says, and its facts and words.
+
+    Parameters
+    ----------
+    whole : whether all rows and columns are printed, whatever it says; default False.
+    """
+    if not (section.brief or whole):
+        return
+    console.say(section.title or section.name)
+    if whole and section.note:
+        console.say(section.note)
+    for block in section.blocks:
+        if isinstance(block, Words):
+            console.say(block.text)
+        elif isinstance(block, Facts):
+            console.say(", ".join(f"{label} {value}" for label, value in shown_facts(block)))
+        elif isinstance(block, Grid) and (drawn := shown_grid(block)):
+            if whole and drawn["title"] not in ("", section.title):
+                console.say(drawn["title"])
+            show_grid(console, drawn, None if whole else section.brief)
+
+
+def show_grid(console: Any, drawn: Mapping[str, Any], most: int | None) -> None:
+    """The first rows of a table; of all rows if ``most`` is None, and then with all columns too.
+
+    The last columns go first where there is no room.
+    """
+    heads = drawn["columns"]
+    columns = [
+        TableColumn(head["label"], head["number"], goes=0 if most is None else max(j - 1, 0))
+        for j, head in enumerate(heads)
+    ]
+    rows = [[cell["text"] for cell in row["cells"]] for row in drawn["rows"][:most]]
+    console.print(table_for(console.width, columns, rows))
+    if (left := len(drawn["rows"]) - len(rows)) > 0:
+        console.say(f"and {left:,} more")
 
 
 def show_leaderboard(console: Any, result: Mapping[str, Any]) -> None:
@@ -51,17 +127,21 @@ def leaderboard_rows(
     """Columns and rows of the leaderboard; those go first that say least about who is best.
 
     >>> columns, rows = leaderboard_rows(
-    ...     [{"name": "induction", "value": 0.28125, "interval": [0.275, 0.2875], "test": None,
+    ...     [{"name": "induction", "value": 0.28125, "interval": [0.275, 0.2875], "n_folds": 5,
     ...       "size_words": "12 features", "fit_s": 1.5, "chosen": True}], Metric("log-loss", True))
     >>> [column.head for column in columns]
     ['contender', 'folds', '±', 'test', 'size', 'fit']
     >>> rows
     [['induction ←', '.2812', '.0062', '–', '12 features', '1.5 s']]
     """
-    columns = [TableColumn("contender", is_number=False), TableColumn("folds")]
+    by_folds = any(one.get("n_folds") or one.get("folds") for one in ranked)
+    more = list(dict.fromkeys(name for one in ranked for name in one.get("more") or {}))
+    columns = [TableColumn("contender", is_number=False)]
+    columns += [TableColumn("folds" if by_folds or not ranked else "validation")]
     columns += [TableColumn("±", goes=5), TableColumn("test")]
     columns += [TableColumn("AUC", goes=2), TableColumn("accuracy", goes=3)]
     columns += [TableColumn("size", goes=4), TableColumn("fit", goes=6)]
+    columns += [TableColumn(name, goes=7 + j) for j, name in enumerate(more)]
     rows = []
     for one in ranked:
         others = one.get("metrics") or {}
@@ -80,11 +160,17 @@ def leaderboard_rows(
                 _score(metric, one.get("test")),
                 "" if others.get("auc") is None else bare(others["auc"]),
                 "" if accuracy is None else percent(accuracy),
-                one.get("size_words") or "",
+                one.get("size_words") or ("" if one.get("size") is None else number(one["size"])),
                 _took(one.get("fit_s")),
+                *(_plain((one.get("more") or {}).get(name)) for name in more),
             ]
         )
-    filled = [j for j in range(len(columns)) if j < 4 or any(row[j] for row in rows)]
+    needed = {0, 1, 2, 3} if by_folds else {0, 3}
+    filled = [
+        j
+        for j in range(len(columns))
+        if j in needed or any(row[j] not in ("", number(None)) for row in rows)
+    ]
     return [columns[j] for j in filled], [[row[j] for j in filled] for row in rows]
 
 
@@ -164,7 +250,8 @@ def time_words(result: Mapping[str, Any]) -> list[str]:
     why = why_stopped(budget.get("stopped", ""), statuses)
     lines = []
     if why and why not in (why_stopped("finished", []), why_stopped("finished", [NOT_ASKED])):
-        lines.append(f"stopped after {seconds(budget['spent'])}: {why}")
+        after = f" after {seconds(spent)}" if (spent := budget.get("spent")) is not None else ""
+        lines.append(f"stopped{after}: {why}")
     said = []
     if budget.get("first_answer") is not None:
         said.append(f"first leaderboard after {seconds(budget['first_answer'])}")
@@ -196,6 +283,12 @@ def _score(metric: Metric, value: float | None) -> str:
     if value is None:
         return number(None)
     return bare(value, 4) if metric.lower_is_better else metric.text(value)
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, float) or value.is_integer():
+        return "" if value is None else str(value) if isinstance(value, str) else f"{value:,.0f}"
+    return f"{value:,.3g}"
 
 
 def _took(value: float | None) -> str:

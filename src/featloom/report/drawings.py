@@ -1,9 +1,15 @@
-"""Dependency arcs: a sentence as a row of words, the right tree above it, the predicted one below.
+"""What is written as HTML and SVG: trees that open and close, sentences with arcs, matrices.
 
-An arc rises from the head, runs level and comes down on the modifier with a tip.  An arc that
+A **tree** is a list of lines within lines: a line gives the value that leads to it, the column that
+is asked next or the answer, how many rows come there, the commonest class and its share, and the
+gain of the question.
+
+An **arc** rises from the head, runs level and comes down on the modifier with a tip.  An arc that
 spans others runs above them, so arcs of a tree without crossings never meet; those that leave a
 word side by side do so in the order of their length.  What is computed here is geometry alone, in
 pixels from the line that the words stand on; the page draws it.
+
+A **matrix** is a table whose cells are coloured by how good or bad they are.
 """
 
 from __future__ import annotations
@@ -13,16 +19,166 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from featloom.report.tree_types import ParsedSentence
+from featloom.report.grids import shown_value
+from featloom.results import Matrix, Sentence, Tree, TreeNode
 from featloom.shown import visible
-from featloom.words import counted, plural, shortened
+from featloom.words import MISSING, counted, listed, number, plural, shortened
 
+# A result may hold any tree; the page stays one that can be read and printed.
+MOST_BRANCHES, MOST_LEVELS, MOST_NODES = 12, 8, 2_000
+OPEN_LEVELS = 2
+LONGEST_NAME = 60
+MOST_SENTENCES = 12
 MOST_WORDS, LONGEST_WORD, MOST_TOLD = 150, 24, 40
 GAP, LEVEL, CORNER = 16.0, 19.0, 7.0  # between words, between levels of arcs, of an arc's corner
 MARGIN, LEFT = 14.0, 84.0  # around the drawing; room for the names of the two trees
 ABOVE, BELOW, BELOW_TAGS = 20.0, 12.0, 27.0  # where arcs end, from the line of the words
 _LOOKS = ("same", "missed", "wrong")
 _FIRST, _STEP = 7.0, 4.5  # of arcs that leave a word side by side: from its middle, and apart
+
+
+# ── matrices ──
+
+
+def shown_matrix(matrix: Matrix) -> dict[str, Any] | None:
+    """Names and cells; ``shade`` is how strongly a cell is coloured, in per cent of its tone.
+
+    >>> counts = Matrix(rows=["no", "yes"], columns=["no", "yes"], kind="count",
+    ...                 values=[[90, 10], [5, 15]], tones=[[0.9, -0.1], [-0.25, 0.75]])
+    >>> shown = shown_matrix(counts)
+    >>> [[cell["text"] for cell in row["cells"]] for row in shown["rows"]]
+    [['90', '10'], ['5', '15']]
+    >>> shown["rows"][1]["cells"][0]["tone"], shown["rows"][1]["cells"][0]["shade"]
+    ('worse', 25)
+    """
+    if not matrix.rows or not matrix.values:
+        return None
+    rows = []
+    for i, (name, values) in enumerate(zip(matrix.rows, matrix.values, strict=False)):
+        cells = []
+        for j, value in enumerate(values[: len(matrix.columns)]):
+            tone = _at(matrix.tones, i, j) or 0.0
+            cells.append(
+                {
+                    "text": "" if value is None else shown_value(value, matrix.kind),
+                    "under": visible(_at(matrix.under, i, j) or ""),
+                    "tone": "better" if tone > 0 else "worse" if tone < 0 else "",
+                    "shade": round(100 * min(abs(tone), 1.0)),
+                    "chosen": matrix.chosen == (i, j),
+                    "bold": (i, j) in matrix.bold,
+                    "empty": value is None,
+                }
+            )
+        rows.append({"name": visible(name), "cells": cells})
+    return {
+        "title": visible(matrix.title),
+        "note": visible(matrix.note),
+        "corner": visible(matrix.corner),
+        "columns": [visible(name) for name in matrix.columns],
+        "rows": rows,
+    }
+
+
+def _at(table: Sequence[Sequence[Any]], i: int, j: int) -> Any:
+    return table[i][j] if i < len(table) and j < len(table[i]) else None
+
+
+# ── trees ──
+
+
+def shown_tree(tree: Tree) -> dict[str, Any] | None:
+    """The root and, nested in it, what its branches lead to; None without nodes.
+
+    The branches of a node stand by their rows, the largest first.  Nodes that no path from the
+    root leads to are left out.
+    """
+    below: dict[int, list[TreeNode]] = {}
+    for node in tree.nodes:
+        below.setdefault(node.parent, []).append(node)
+    roots = below.get(-1) or tree.nodes[:1]
+    if not roots:
+        return None
+    met = {roots[0].id}
+    return {
+        "title": visible(tree.title),
+        "note": _note_of_tree(tree),
+        "unit": visible(tree.unit),
+        "root": _line(roots[0], below, met, 0),
+    }
+
+
+def _line(
+    node: TreeNode, below: dict[int, list[TreeNode]], met: set[int], level: int
+) -> dict[str, Any]:
+    """A node as the page prints it.  ``met`` keeps a tree that bites its tail from going round."""
+    known = [child for child in below.get(node.id, []) if child.id != node.id]
+    known.sort(key=lambda child: -(child.rows or 0))
+    children = []
+    if level < MOST_LEVELS:
+        for child in known[:MOST_BRANCHES]:
+            if child.id not in met and len(met) < MOST_NODES:
+                met.add(child.id)
+                children.append(child)
+    share = None
+    if node.rows and node.errors is not None:
+        share = min(max(1 - node.errors / node.rows, 0.0), 1.0)
+    return {
+        "value": _said(node.value) or {"text": MISSING if level else "all rows", "whole": ""},
+        "asked": _said(node.column),
+        "answer": _said(node.answer),
+        "rows": None if node.rows is None else number(node.rows),
+        "share": None if share is None else f"{share:.1%}",
+        "bar": None if share is None else round(100 * share, 2),
+        "gain": number(node.gain, 4) if node.column is not None and node.gain is not None else None,
+        "open": level < OPEN_LEVELS,
+        "children": [_line(child, below, met, level + 1) for child in children],
+        "more": _more(node, children, len(known)),
+    }
+
+
+def _more(node: TreeNode, shown: Sequence[TreeNode], known: int) -> str:
+    """Words for the branches that are not shown, and the rows that take them."""
+    if node.column is None and not known:
+        return ""
+    missing = max(node.branches or 0, known) - len(shown)
+    rows = (node.rows or 0) - sum(child.rows or 0 for child in shown)
+    if missing <= 0 and (node.branches is not None or (shown and rows <= 0)):
+        return ""
+    others = "more " if shown else ""
+    if missing <= 0:
+        said = f"{others}branches"
+    else:
+        said = counted(missing, f"{others}branch", f"{others}branches")
+    with_rows = f" with {counted(rows, 'row')}" if rows > 0 else ""
+    return f"{said}{with_rows}, not shown"
+
+
+def _said(text: str | None) -> dict[str, str] | None:
+    """A name short enough that what follows it is seen; ``whole`` has all of it if it was cut."""
+    if text is None:
+        return None
+    shown = visible(text) or "(empty)"
+    cut = len(shown) > LONGEST_NAME
+    return {
+        "text": shortened(shown, LONGEST_NAME),
+        "whole": shown if cut else "",
+    }
+
+
+def _note_of_tree(tree: Tree) -> str:
+    counts = [(tree.n_nodes, "node"), (tree.n_internal, "question")]
+    said = [counted(n, word) for n, word in counts if n is not None]
+    deep = f", at most {number(tree.depth)} questions on a path" if tree.depth is not None else ""
+    whole = f"The whole tree has {listed(said)}{deep}. " if said else ""
+    cut = f"{number(tree.cut)} of its nodes are not shown. " if (tree.cut or 0) > 0 else ""
+    return (
+        f"{whole}{cut}A line gives the value that leads to it, the column that is asked next or "
+        f"the answer, how many {visible(tree.unit)} come there, the commonest class and its share, "
+        "and the information gain of the question in bits a row."
+    )
+
+
+# ── sentences ──
 
 
 @dataclass(frozen=True)
@@ -38,7 +194,7 @@ class Arc:
         return min(self.head, self.modifier), max(self.head, self.modifier)
 
 
-def sentence_drawing(sentence: ParsedSentence, position: int = 0) -> dict[str, Any]:
+def sentence_drawing(sentence: Sentence, position: int = 0) -> dict[str, Any]:
     """What the page draws of one sentence: words, arcs, marks of the roots, and words for it."""
     n_words = max(len(sentence.words), len(sentence.gold), len(sentence.predicted))
     n = min(n_words, MOST_WORDS)
