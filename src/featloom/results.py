@@ -25,7 +25,7 @@ Name: TypeAlias = str | int | float | bool | None  # classes and groups are name
 # How the values of a column are printed.
 KINDS = {
     "text": "words",
-    "feature": "a feature, or several that are joined by ' & '",
+    "feature": "a feature, or several: joined by ' & ', or a list",
     "names": "a list of names",
     "flag": "yes or no",
     "count": "a whole number, or a mean of some",
@@ -359,7 +359,8 @@ class Model(Struct):
     ``folds_of``, or on validation data), ``test`` is on the part held out.  ``setting`` are words,
     ``settings`` the values.  ``predict_s`` is for 1,000 units, ``learned`` how many units it
     learned from, ``share`` the part of the data that it was compared on.  ``more`` are further
-    numbers, each a column of its name; ``published`` is a paper's figure for it, a share.
+    numbers, each a column of its name, printed as that kind if it is one; ``published`` is a
+    paper's figure for it, a share.
     """
 
     name: str = ""
@@ -392,7 +393,7 @@ class Comparison(Struct):
     """A paired test; ``difference`` is positive where ``a`` is better.
 
     ``gate`` marks one against the answer that looks at nothing, ``same_rows`` is false where the
-    two learned from different amounts of data.
+    two learned from different amounts of data; ``t`` is Student's, where the test has one.
     """
 
     a: str
@@ -406,6 +407,7 @@ class Comparison(Struct):
     gate: bool = False
     same_rows: bool = True
     test: str = ""
+    t: float | None = None
 
 
 class Budget(Struct):

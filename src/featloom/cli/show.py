@@ -5,6 +5,7 @@ The same for every command; a section shows the first rows of its table where it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from featloom.report.grids import shown_facts, shown_grid
 from featloom.report.metric import Metric
 from featloom.results import Confusion, Facts, Grid, Section, Words
 from featloom.shown import TableColumn, table_for, terminal
-from featloom.words import bare, number, percent, seconds, shortened
+from featloom.words import bare, number, p_value, percent, seconds, shortened
 
 MOST_MATRIX = 5
 NOT_ASKED = "not asked"
@@ -54,23 +55,25 @@ def show_result(
 
 
 def show_section(console: Any, section: Section, whole: bool = False) -> None:
-    """The first rows of the tables of a section, as many as it says, and its facts and words.
+    """The first rows of the first table of a section, as many as it says, its facts and words.
 
     Parameters
     ----------
-    whole : whether all rows and columns are printed, whatever it says; default False.
+    whole : whether all tables, rows and columns are printed, whatever it says; default False.
     """
     if not (section.brief or whole):
         return
     console.say(section.title or section.name)
     if whole and section.note:
         console.say(section.note)
+    left = sys.maxsize if whole else 1
     for block in section.blocks:
         if isinstance(block, Words):
             console.say(block.text)
         elif isinstance(block, Facts):
             console.say(", ".join(f"{label} {value}" for label, value in shown_facts(block)))
-        elif isinstance(block, Grid) and (drawn := shown_grid(block)):
+        elif isinstance(block, Grid) and left and (drawn := shown_grid(block)):
+            left -= 1
             if whole and drawn["title"] not in ("", section.title):
                 console.say(drawn["title"])
             show_grid(console, drawn, None if whole else section.brief)
@@ -138,16 +141,14 @@ def leaderboard_rows(
     more = list(dict.fromkeys(name for one in ranked for name in one.get("more") or {}))
     columns = [TableColumn("contender", is_number=False)]
     columns += [TableColumn("folds" if by_folds or not ranked else "validation")]
-    columns += [TableColumn("±", goes=5), TableColumn("test")]
+    columns += [TableColumn("±", goes=5), TableColumn("test"), TableColumn("±", goes=6)]
     columns += [TableColumn("AUC", goes=2), TableColumn("accuracy", goes=3)]
-    columns += [TableColumn("size", goes=4), TableColumn("fit", goes=6)]
-    columns += [TableColumn(name, goes=7 + j) for j, name in enumerate(more)]
+    columns += [TableColumn("size", goes=4), TableColumn("fit", goes=7)]
+    columns += [TableColumn(name, goes=8 + j) for j, name in enumerate(more)]
     rows = []
     for one in ranked:
         others = one.get("metrics") or {}
         accuracy = None if metric.name == "accuracy" else others.get("accuracy")
-        low, high = one.get("interval") or (None, None)
-        half = None if low is None or high is None else (high - low) / 2
         of = one.get("folds_of") or n_folds
         partly = of and (one.get("n_folds") or of) < of
         rows.append(
@@ -156,13 +157,14 @@ def leaderboard_rows(
                 + (f" ({one['n_folds']} of {of} folds)" if partly else "")
                 + (" ←" if one.get("chosen") else ""),
                 _score(metric, one.get("value")),
-                _score(metric, half),
+                _score(metric, _half(one.get("interval"))),
                 _score(metric, one.get("test")),
+                _score(metric, _half(one.get("test_interval"))),
                 "" if others.get("auc") is None else bare(others["auc"]),
                 "" if accuracy is None else percent(accuracy),
                 one.get("size_words") or ("" if one.get("size") is None else number(one["size"])),
                 _took(one.get("fit_s")),
-                *(_plain((one.get("more") or {}).get(name)) for name in more),
+                *(_plain((one.get("more") or {}).get(name), name) for name in more),
             ]
         )
     needed = {0, 1, 2, 3} if by_folds else {0, 3}
@@ -285,7 +287,14 @@ def _score(metric: Metric, value: float | None) -> str:
     return bare(value, 4) if metric.lower_is_better else metric.text(value)
 
 
-def _plain(value: Any) -> str:
+def _half(interval: Sequence[float | None] | None) -> float | None:
+    low, high = interval or (None, None)
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _plain(value: Any, name: str) -> str:
+    if name == "p":
+        return p_value(value)
     if not isinstance(value, float) or value.is_integer():
         return "" if value is None else str(value) if isinstance(value, str) else f"{value:,.0f}"
     return f"{value:,.3g}"

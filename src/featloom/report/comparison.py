@@ -14,6 +14,7 @@ from typing import Any
 from featloom.report.grids import plain_text
 from featloom.report.metric import Metric
 from featloom.results import (
+    KINDS,
     Block,
     Budget,
     ChosenFigures,
@@ -112,7 +113,8 @@ def leaderboard_grid(
         Column(held, kind, "on the part held out for the end"),
         *(Column(label, form, note) for _, label, form, note in besides),
         Column("published %", "percent", "the paper's, on its own data"),
-        Column("size", "count"), Column("setting"), *(Column(name) for name in more),
+        Column("size", "count"), Column("setting"),
+        *(Column(name, name if name in KINDS else "text") for name in more),
         Column("fits in", "seconds"), Column("predicts in", "seconds", "1,000 predictions"),
     ]  # fmt: skip
     if all(isinstance(one.size, int | float) and not one.size_words for one in ranked):
@@ -148,7 +150,7 @@ def comparison_grid(tests: Sequence[Comparison], metric: Metric, title: str) -> 
     gain = "a is better by, nats" if metric.gain_unit == "nats" else f"a − b, {metric.gain_unit}"
     columns = {
         "a": "text", "b": "text", gain: "gain" if metric.lower_is_better else "points",
-        "interval": "interval" if metric.lower_is_better else "percents", "p": "p",
+        "interval": "interval" if metric.lower_is_better else "percents", "t": "signed", "p": "p",
         "adjusted p": Column("adjusted p", "p", "for how many tests there are"),
         "verdict": "text", "on": "text", "test": "text",
     }  # fmt: skip
@@ -156,7 +158,8 @@ def comparison_grid(tests: Sequence[Comparison], metric: Metric, title: str) -> 
         [
             test.a,
             {"value": test.b, "under": "" if test.same_rows else "learned from other amounts"},
-            test.difference, test.interval, test.p, test.p_adjusted, words[test.significant],
+            test.difference, test.interval, test.t, test.p, test.p_adjusted,
+            words[test.significant],
             {"test": "held out"}.get(test.on, test.on) or None, test.test or None,
         ]
         for test in tests
@@ -257,7 +260,8 @@ def _leaderboard(result: Result) -> Section:
     metric = metric_of(result)
     if not ranked:
         return Section()
-    note = " ".join(filter(None, [result.protocol, *_notes(ranked, result, metric)]))
+    protocol = result.protocol.rstrip(".") + "." if result.protocol else ""
+    note = " ".join(filter(None, [protocol, *_notes(ranked, result, metric)]))
     board = leaderboard_grid(ranked, metric, result.unit, result.folds_of)
     blocks: list[Block] = [board]
     if len(ranked) > 1:

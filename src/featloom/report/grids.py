@@ -166,8 +166,13 @@ def _text(value: Any, places: int) -> Cell:
 
 
 def _feature(value: Any, places: int) -> Cell:
-    parts = [visible(part) for part in str(value).split(" & ")]
+    parts = [visible(str(part)) for part in _parts_of(value)]
     return _cell(" & ".join(parts)) | {"parts": [part.partition("=") for part in parts]}
+
+
+def _parts_of(value: Any) -> list[Any]:
+    """The features that a conjunction joins: listed one by one where their names may hold an &."""
+    return value if isinstance(value, list) else str(value).split(" & ")
 
 
 def _names(value: Any, places: int) -> Cell:
