@@ -10,7 +10,7 @@ bootstrap over documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,14 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.tasks.ready import load
 from featloom.evaluation.objective import compare
 from featloom.methods.induction import ConjunctionInducer, ConjunctionSearchCV
-from featloom.methods.induction.findings import data_part, grid_part, induction_part
+from featloom.methods.induction.findings import (
+    data_part,
+    dropped_section,
+    features_section,
+    grid_section,
+    scores_section,
+)
+from featloom.results import Column, Comparison, Dot, Intervals, Model, Section
 
 CORPUS = "ned-gum"
 SCORES = ("mi", "ig", "su", "fisher")
@@ -106,17 +113,25 @@ def induce(work: Work) -> dict[str, Any]:
     )
     shown = found[SHOWN]
     features, classifier = shown.best_estimator_.named_steps.values()
+    metric, data = search.objective_.name, data_part(train) | {"source": CORPUS}
+    domain = ("DOMAIN", "GENRE")
+    sections = [
+        models_section(models, comparisons, facts, metric),
+        grid_section(shown, metric),
+        features_section(features, classifier.coef_, data["classes"], domain),
+        scores_section(features),
+        dropped_section(features),
+    ]
     return {
         "source": CORPUS,
         "rows": len(train),
         "findings": [verdict(comparisons)],
         "result": {
-            "data": data_part(train) | {"source": CORPUS},
+            "data": data,
             "parameters": {"rule": rule, "scores": list(SCORES), "seeds": len(SEEDS)},
-            "models": [model | facts[model["name"]] for model in models],
+            "metric": metric,
             "comparisons": comparisons,
-            "grid": grid_part(shown),
-            "induction": induction_part(features, classifier.coef_, domain=("DOMAIN", "GENRE")),
+            "sections": [section for section in sections if section.blocks],
         },
     }
 
@@ -144,13 +159,12 @@ def facts_of(
     """How a model was chosen, and what the paper has for it."""
     published, setting = PUBLISHED[family, score]
     params = getattr(search, f"{which}_params_")
-    chosen = [shares(params["keep"], params["partners"])] if score else []
     return {
         "features": n_features,
         "keep": params.get("keep"),
         "partners": params.get("partners"),
         "cross_validated": getattr(search, f"{which}_score_"),
-        "setting": ", ".join([*chosen, params["classifier"]]),
+        "classifier": params["classifier"],
         "published": published,
         "published_setting": "" if setting is None else shares(*setting),
     }
@@ -160,9 +174,9 @@ def shares(k: float, l: float) -> str:  # noqa: E741 (the paper's own letters)
     return f"k = {k:.2%}, l = {l:.2%}"
 
 
-def verdict(comparisons: list[dict]) -> str:
+def verdict(comparisons: Sequence[Comparison]) -> str:
     """How many models with induced features are better or worse than their baselines."""
-    differences = [test["difference"] for test in comparisons if test["significant"]]
+    differences = [test.difference or 0.0 for test in comparisons if test.significant]
     better, n = sum(one > 0 for one in differences), len(comparisons)
     worse = sum(one < 0 for one in differences)
     if not better + worse:
@@ -176,33 +190,42 @@ def verdict(comparisons: list[dict]) -> str:
     )
 
 
-def show(result: dict[str, Any]) -> Iterator[Any]:
-    """All models in one table, and what came out."""
-    from rich import box
-
-    tests = {test["a"]: test for test in result["comparisons"]}
-
-    def tested(model: dict, name: str, form: str) -> str:
-        return format(tests[model["name"]][name], form) if model["name"] in tests else ""
-
-    yield table(
-        result["models"],
+def models_section(
+    models: Sequence[Model],
+    comparisons: Sequence[Comparison],
+    facts: Mapping[str, Mapping[str, Any]],
+    metric: str,
+) -> Section:
+    """All models in one table, what they are worth beside the paper's, and what was chosen."""
+    tests = {test.a: test for test in comparisons}
+    rows = [(model, facts[model.name], tests.get(model.name)) for model in models]
+    title = f"{metric} on the test documents"
+    shown = table(
+        title,
+        rows,
         {
-            "<model": lambda model: model["name"],
-            "k": lambda model: "" if model["keep"] is None else f"{model['keep']:.2%}",
-            "l": lambda model: "" if model["partners"] is None else f"{model['partners']:.2%}",
-            "features": lambda model: f"{model['features']:,}",
-            "CV": lambda model: f"{model['cross_validated']:.3f}",
-            "test": lambda model: f"{model['value']:.3f}",
-            "gain": lambda model: tested(model, "difference", "+.3f"),
-            "p": lambda model: tested(model, "p", ".3f"),
-            "published": lambda model: f"{model['published']:.2f}",
+            "model": ("text", lambda row: {"value": row[0].name, "under": row[1]["classifier"]}),
+            "k %": ("percent", lambda row: row[1]["keep"]),
+            "l %": ("percent", lambda row: row[1]["partners"]),
+            "features": ("count", lambda row: row[1]["features"]),
+            "CV": ("percent", lambda row: row[1]["cross_validated"]),
+            "test": ("percent", lambda row: row[0].test),
+            "gain": ("points", lambda row: row[2] and row[2].difference),
+            "p": ("p", lambda row: row[2] and row[2].p),
+            "paper": (
+                Column("paper", "percent", "published, with k and l as chosen there"),
+                lambda row: {"value": row[1]["published"], "under": row[1]["published_setting"]},
+            ),
         },
-        title=f"{result['models'][0]['metric']} on the test documents",
-        box=box.HEAVY_HEAD,
-        padding=(0, 1),
     )
-    yield result["verdict"]
+    dots = [
+        Dot(one.name, one.test, one.test_interval, fact["published"], None,
+            "aside" if one.role == "baseline" else "")
+        for one, fact, _ in rows
+    ]  # fmt: skip
+    looks = {"": "with induced features", "aside": "baseline"}
+    figure = Intervals("Models before and after", metric, "percent", dots, "published", looks)
+    return Section("Models", title, blocks=[figure, shown])
 
 
 EXPERIMENT = Experiment(
@@ -211,5 +234,4 @@ EXPERIMENT = Experiment(
     parts=(CORPUS,),
     work=induce,
     gather=lambda found: found[CORPUS]["result"],
-    show=show,
 )

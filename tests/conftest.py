@@ -1,12 +1,15 @@
-"""Where the real corpora are, and a real browser; tests that need them skip with the reason where
-they are absent."""
+"""Where the real corpora are, a real browser, and how a result is read; tests that need what is
+absent skip with the reason."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import settings
 
@@ -30,6 +33,25 @@ def _folder(variable: str) -> Path:
     if not value or not Path(value).is_dir():
         pytest.skip(f"{variable} does not name a folder with the corpora")
     return Path(value)
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Callable[..., list[dict[str, Any]]]:
+    """The rows of a table of a result, by the heads of its columns.
+
+    It is the first table of the section of that name, or the one that has the title.
+    """
+
+    def rows(result: dict[str, Any], section: str, title: str | None = None):
+        plain = msgspec.to_builtins(result["sections"])
+        blocks = [block for one in plain if one["name"] == section for block in one["blocks"]]
+        for block in blocks:
+            if block["block"] == "grid" and title in (None, block.get("title", "")):
+                heads = [column["label"] for column in block["columns"]]
+                return [dict(zip(heads, row, strict=True)) for row in block["rows"]]
+        return []
+
+    return rows
 
 
 @pytest.fixture(scope="session")

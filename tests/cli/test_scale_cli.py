@@ -32,6 +32,11 @@ def without_times(part):
     return [without_times(one) for one in part] if isinstance(part, list) else part
 
 
+def facts_of(result: dict, name: str) -> dict:
+    blocks = next(one["blocks"] for one in result["sections"] if one["name"] == name)
+    return {label: value for label, value, _ in blocks[0]["items"]}
+
+
 @pytest.fixture
 def folder(tmp_path, ticket_rows) -> Path:
     """The tickets, without the customers, in three Parquet files."""
@@ -50,8 +55,9 @@ def test_a_folder_of_parquet_files_is_induced_in_blocks(featloom, folder, tmp_pa
     assert answer.code == 0, answer.err
     assert "area=export & plan=enterprise" in answer.out
     result = found_in(out)
-    assert result["blocks"]["blocks"] == 3
-    assert result["blocks"]["sample_rows"] == result["data"]["rows"] == 400
+    facts = facts_of(result, "Blocks")
+    assert facts["blocks"] == 3
+    assert facts["rows that models learned from"] == result["data"]["rows"] == 400
     assert sum(result["data"]["classes"].values()) == 400
     assert (out / "report.html").exists()
 
@@ -159,17 +165,18 @@ def test_workers_change_nothing_in_a_comparison_of_methods(featloom, tickets, tm
     assert boards[0] == boards[1]
 
 
-def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path):
+def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path, rows_of):
     out = tmp_path / "run"
     answer = featloom("induce", folder, "--target", "escalated", "--hash", "12", "--out", out)
     assert answer.code == 0
     assert "note: features were hashed into 2^12: about 0." in answer.out
     assert "names share their feature" in (out / "report.html").read_text()
     result = found_in(out)
-    assert result["blocks"]["hash_bits"] == 12
-    assert 0 < result["blocks"]["collisions"] < 0.01
-    names = {row["name"] for row in result["induction"]["conjunctions"]}
-    assert {"area=export & plan=enterprise", "plan=enterprise & area=export"} & names
+    facts = facts_of(result, "Blocks")
+    assert facts["bits of a hash"] == 12
+    assert 0 < facts["names that share a feature, %"] < 0.01
+    names = [set(row["conjunction"]) for row in rows_of(result, "Features")]
+    assert {"area=export", "plan=enterprise"} in names
 
 
 @pytest.mark.parametrize(

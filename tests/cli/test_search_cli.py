@@ -44,11 +44,15 @@ def test_a_search_chooses_and_says_what(featloom, tickets, tmp_path):
         "induce", tickets, "--target", "escalated", "--search", "--out", tmp_path / "run"
     )
     assert answer.code == 0
-    assert "chosen by cross-validation: final_keep" in answer.out
+    assert "chosen: the same with conjunctions, by cross-validation with final_keep" in answer.out
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result["evaluations"] == 5 * (1 + 5)
-    assert result["best_score"] > result["baseline_score"]
-    assert result["best_setting"]["final_keep"] in (250, 500, 1000, 2000, 4000)
+    baseline, best = result["leaderboard"]
+    assert best["value"] > baseline["value"]
+    assert best["settings"]["final_keep"] in (250, 500, 1000, 2000, 4000)
+    grid = next(one for one in result["sections"] if one["name"] == "Grid")
+    assert [block["block"] for block in grid["blocks"]] == ["matrix", "points"]
+    assert grid["blocks"][0]["chosen"]
 
 
 @pytest.mark.parametrize("preset", ["", "paper"])

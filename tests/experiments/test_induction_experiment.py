@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.induction import EXPERIMENT, FAMILIES, PUBLISHED, SCORES, verdict
+from experiments.induction import FAMILIES, PUBLISHED, SCORES, models_section, verdict
 from experiments.runner import show
+from featloom.results import Comparison, Model
 
 
 def test_the_paper_has_a_figure_for_each_score_and_baseline():
@@ -12,7 +13,7 @@ def test_the_paper_has_a_figure_for_each_score_and_baseline():
 
 def test_what_lies_beyond_chance_is_counted():
     tests = [
-        {"significant": significant, "difference": difference}
+        Comparison("a", "b", difference, significant=significant)
         for significant, difference in ((True, 0.2), (True, -0.1), (False, 0.1))
     ]
     assert verdict(tests) == (
@@ -22,22 +23,23 @@ def test_what_lies_beyond_chance_is_counted():
     assert verdict(tests[2:]).startswith("None of the 1 models with induced features differs")
 
 
-def test_the_published_figures_stand_beside_ours(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    baseline = {"name": "perceptron, baseline", "metric": "F1 of 1", "value": 0.793}
-    baseline |= {"keep": None, "partners": None, "features": 55_268, "cross_validated": 0.818}
-    induced = baseline | {"name": "perceptron, mi", "keep": 0.25, "partners": 0.001}
-    result = {
-        "data": {},
-        "models": [baseline | {"published": 0.79}, induced | {"published": 0.83, "value": 0.819}],
-        "comparisons": [{"a": "perceptron, mi", "difference": 0.026, "p": 0.155}],
-        "verdict": "One model.",
-    }
-    show(EXPERIMENT, result, None)
-    lines = capsys.readouterr().out.splitlines()
-    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
-    assert [" ".join(filter(None, row)) for row in cells] == [
-        "perceptron, baseline 55,268 0.818 0.793 0.79",
-        "perceptron, mi 25.00% 0.10% 55,268 0.818 0.819 +0.026 0.155 0.83",
+def test_the_published_figures_stand_beside_ours(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    facts = {"keep": None, "partners": None, "features": 55_268, "cross_validated": 0.818}
+    facts |= {"classifier": "perceptron", "published": 0.79, "published_setting": ""}
+    induced = facts | {"keep": 0.25, "partners": 0.001, "published": 0.83}
+    names = ("perceptron, baseline", "perceptron, mi")
+    section = models_section(
+        [Model(name, test=test) for name, test in zip(names, (0.793, 0.819), strict=True)],
+        [Comparison(names[1], names[0], 0.026, p=0.155)],
+        dict(zip(names, (facts, induced), strict=True)),
+        "F1 of 1",
+    )
+    show({"data": {}, "sections": [section], "verdict": "One model."}, None)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "F1 of 1 on the test documents"
+    assert lines[-3:] == [
+        "perceptron, baseline – – 55,268 81.80 79.30 – – 79.00",
+        "perceptron, mi 25.00 0.10 55,268 81.80 81.90 +2.60 0.155 83.00",
+        "One model.",
     ]
-    assert lines[-1] == "One model."

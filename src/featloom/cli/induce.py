@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.show import show_result
 from featloom.data.blocks import Blocks
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.open import open_blocks, open_file
@@ -18,8 +19,7 @@ from featloom.methods.induction.search import PAPER_GRID
 from featloom.methods.induction.selection import cut
 from featloom.methods.induction.study import study_induction
 from featloom.runs import Timing, encode_result
-from featloom.shown import terminal
-from featloom.words import counted, first_few, no_such
+from featloom.words import first_few, no_such
 
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 MODEL = "model.featloom"
@@ -155,58 +155,7 @@ def finish(study: dict, run, timing, *, seed: int, quiet: bool, json: bool) -> N
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page, None if run is None else run.path / MODEL)
-
-
-def show(result: dict, page: Path | None, file: Path | None, most: int = 10) -> None:
-    """Print the best conjunctions, the two models and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = terminal()
-    line = console.say
-
-    # Counts of the classes that occur, in the order in which the data has them.
-    classes = [name for name, rows in result["data"]["classes"].items() if rows]
-    heads = classes if len(classes) <= 4 else []
-    weight = f"weight for {classes[1]}" if len(classes) == 2 else "largest weight"
-    found = result["induction"]["conjunctions"]
-    if found:
-        line(f"Best conjunctions by {result['induction']['score_label']}")
-        table = Table()
-        table.add_column("conjunction", overflow="fold")
-        for name in ("rows", *heads, "score", weight):
-            table.add_column(escape(name), justify="right")
-        for row in found[:most]:
-            table.add_row(
-                escape(row["name"]),
-                f"{row['support']:,}",
-                *(f"{n:,}" for n in row["class_counts"] if heads),
-                f"{row['score']:.4g}",
-                f"{row['weight']:+.2f}",
-            )
-        console.print(table)
-    else:
-        line("No conjunction was kept.")
-    if "best_setting" in result:
-        chosen = ", ".join(f"{key} {value}" for key, value in result["best_setting"].items())
-        line(
-            f"chosen by cross-validation: {chosen} ({result['metric']} "
-            f"{result['best_score']:.3f}, baseline {result['baseline_score']:.3f})"
-        )
-    for model in result["models"]:
-        low, high = model["interval"]
-        line(
-            f"{model['name']}: {model['metric']} {model['value']:.3f} "
-            f"({low:.3f} to {high:.3f}), {counted(model['features'], 'feature')}"
-        )
-    line(result["verdict"])
-    for note in result["data"].get("warnings", ()):
-        line(f"note: {note}")
-    if file is not None and file.exists():
-        line(f"model: {file}")
-    if page is not None:
-        line(f"report: {page}")
+        show_result(result, page, {} if run is None else {"model": run.path / MODEL})
 
 
 def checked_amount(name: str, text: str) -> float | int | str | None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from featloom.evaluation.metrics import (
     positive_counts,
 )
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
+from featloom.results import Comparison, Model
 from featloom.words import no_such
 
 
@@ -83,7 +83,7 @@ def compare(
     baseline: str | Mapping[str, str],
     groups: np.ndarray | None = None,
     seed: int = 0,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[Model], list[Comparison]]:
     """Figures of all systems, and paired tests of each against its baseline.
 
     Parameters
@@ -94,53 +94,37 @@ def compare(
 
     Returns
     -------
-    models, comparisons : as ``result.json`` has them.
+    models, comparisons : as a result has them; the part held out is their test part.
 
     Examples
     --------
     >>> truth = np.array([0, 0, 1, 1] * 10)
     >>> systems = {"always 0": [truth * 0], "right": [truth]}
     >>> models, tests = compare(Objective(1, "F1"), truth, systems, baseline="always 0")
-    >>> [model["value"] for model in models], tests[0]["significant"]
-    ([0.0, 1.0], True)
+    >>> [(model.test, model.role) for model in models], tests[0].significant
+    ([(0.0, 'baseline'), (1.0, 'method')], True)
     """
     units = np.arange(len(truth)) if groups is None else groups
     counts = {
         name: np.sum([objective.counts(truth, prediction, units) for prediction in runs], axis=0)
         for name, runs in given.items()
     }
+    rival = baseline if isinstance(baseline, Mapping) else dict.fromkeys(given, baseline)
     models = []
     for name, counted in counts.items():
-        interval = bootstrap_interval(counted, objective.of_counts, seed=seed)
-        values = [objective.value(truth, prediction) for prediction in given[name]]
-        models.append(
-            {
-                "name": name,
-                "metric": objective.name,
-                "value": interval.value,
-                "interval": [interval.low, interval.high],
-                "seeds": values,
-            }
-        )
-    rival = baseline if isinstance(baseline, Mapping) else dict.fromkeys(given, baseline)
+        found = bootstrap_interval(counted, objective.of_counts, seed=seed)
+        role = "method" if rival.get(name, name) != name else "baseline"
+        models.append(Model(name, role, test=found.value, test_interval=(found.low, found.high)))
     comparisons = []
-    for name in given:
-        if rival.get(name, name) == name:
+    for one in models:
+        if one.role == "baseline":
             continue
-        test = paired_bootstrap(
-            counts[name],
-            counts[rival[name]],
-            objective.of_counts,
-            seed=seed,
-        )
+        other = rival[one.name]
+        test = paired_bootstrap(counts[one.name], counts[other], objective.of_counts, seed=seed)
         comparisons.append(
-            {
-                "a": name,
-                "b": rival[name],
-                "difference": test.difference,
-                "interval": [test.low, test.high],
-                "p": test.p,
-                "significant": test.p < LEVEL,
-            }
-        )
+            Comparison(
+                one.name, other, test.difference, (test.low, test.high), test.p,
+                significant=test.p < LEVEL, on="test",
+            )
+        )  # fmt: skip
     return models, comparisons

@@ -31,14 +31,19 @@ from featloom.evaluation.objective import Objective, compare
 from featloom.learners.linear import logistic_regression
 from featloom.learners.plan_model import PlanModel
 from featloom.methods.induction.findings import (
+    blocks_section,
     counting_notes,
-    counting_part,
     data_part,
-    grid_part,
-    induction_part,
+    dropped_section,
+    features_section,
+    grid_section,
+    in_words,
+    scores_section,
+    words_of_sizes,
 )
 from featloom.methods.induction.inducer import ConjunctionInducer
 from featloom.methods.induction.search import ConjunctionSearchCV
+from featloom.results import Comparison, Model, Section
 from featloom.words import interval_of_points, points
 
 STRENGTHS = (0.1, 1.0, 10.0)
@@ -61,7 +66,7 @@ def study_induction(
     progress: Callable[[int, int | None, float | None], object] | None = None,
     keep: Callable[[PlanModel], object] = lambda _: None,
 ) -> dict[str, Any]:
-    """The parts of a result that speak of the data, the features found and the two models.
+    """A result: the data, the two models and their test, the features found.
 
     Parameters
     ----------
@@ -80,7 +85,8 @@ def study_induction(
     learn = _in_memory(whole_learn)
     if len(np.unique(learn.known_labels)) < 2:
         raise InputError("the part to learn from holds one class only; there are too few rows")
-    result: dict[str, Any] = {"kind": "induction", "data": data_part(matrix)}
+    sections: list[Section] = []
+    search = None
     if grid is None:
         say("choosing the strength of the linear model")
         strength = _best_strength(learn, objective, seed)
@@ -89,7 +95,7 @@ def study_induction(
         search = _searched(
             learn, inducer, grid, objective, journal, seed=seed, jobs=jobs, progress=progress
         )
-        result |= _search_part(search)
+        sections.append(grid_section(search, objective.name))
         inducer = clone(search.best_estimator_.named_steps["features"])
         strength = search.best_estimator_.named_steps["classifier"].C
     say("comparing the models on the part held out")
@@ -97,7 +103,7 @@ def study_induction(
     with_conjunctions = logistic_regression(strength).fit(
         induced.transform(learn), learn.known_labels
     )
-    if grid is None:
+    if search is None:
         plain = logistic_regression(strength).fit(learn.to_csr(), learn.known_labels)
         without = plain.predict(judge.to_csr())
     else:
@@ -109,25 +115,67 @@ def study_induction(
     models, comparisons = compare(
         objective, judge.known_labels, given, baseline=BASELINE, groups=judge.groups, seed=seed
     )
-    models[0]["features"] = len(np.unique(learn.indices))
-    models[1]["features"] = len(induced.scores_)
+    models[0].size = len(np.unique(learn.indices))
+    models[1].size = len(induced.scores_)
+    models[1].chosen = True
+    _set_settings(models, search, strength)
     say("finding conjunctions in all the data")
     whole = _fitted(inducer, matrix)
     final = logistic_regression(strength).fit(whole.transform(everything), everything.known_labels)
     if not isinstance(matrix, Blocks) or matrix.hashed is None:
         keep(_model(whole, final, everything))
+    data = data_part(matrix)
+    found = [
+        features_section(whole, final.coef_, data["classes"], domain), scores_section(whole),
+        dropped_section(whole),
+    ]  # fmt: skip
+    sections = [*found, *sections]
     if isinstance(matrix, Blocks):
-        result["blocks"] = counting_part(matrix, whole)
-        result["data"]["warnings"] = counting_notes(matrix, whole, len(everything))
-    result |= {
+        sections.append(blocks_section(matrix, whole))
+        data["warnings"] = counting_notes(matrix, whole, len(everything))
+    chosen_why = "" if search is None else f"by cross-validation with {models[1].setting}"
+    return {
+        "kind": "induction",
+        "data": data,
+        "protocol": _protocol(matrix, learn, judge, grid is not None),
         "parameters": {k: v for k, v in whole.parameters_.items() if k not in _NOT_SAID},
-        "induction": induction_part(whole, final.coef_, domain),
-        "models": models,
-        "comparisons": comparisons,
+        **({} if search is None else {"evaluations": len(search.history_)}),
         "metric": objective.name,
+        "verdict": verdict(models, comparisons[0], objective.name),
+        "significant": comparisons[0].significant,
+        "chosen": INDUCED,
+        "chosen_why": chosen_why,
+        "leaderboard": models,
+        "comparisons": comparisons,
+        "sections": [section for section in sections if section.blocks],
     }
-    result["verdict"] = _verdict(result)
-    return result
+
+
+def _set_settings(
+    models: Sequence[Model], search: ConjunctionSearchCV | None, strength: float
+) -> None:
+    """What was chosen for each model; with a search, also what it was worth in the folds."""
+    for model, what in zip(models, ("baseline", "best"), strict=True):
+        model.settings = {"C": strength}
+        if search is not None:
+            model.settings = getattr(search, f"{what}_params_")
+            model.value = getattr(search, f"{what}_score_")
+            model.n_folds = len(search.cv_results_[0]["scores"])
+        model.setting = in_words(model.settings)
+
+
+def _protocol(
+    data: FeatureMatrix | Blocks, learn: FeatureMatrix, judge: FeatureMatrix, searched: bool
+) -> str:
+    """Which rows were learned from and which held out, in words."""
+    held = "a fifth of the rows held out as test part"
+    if isinstance(data, Blocks):
+        held = "every fifth row held out as test part"
+    elif data.groups is not None:
+        held = "a fifth of the rows, groups whole, held out as test part"
+    chosen = "settings" if searched else "the penalty of the baseline"
+    sizes = words_of_sizes(len(learn), len(judge))
+    return f"{sizes}; {held}; {chosen} chosen by cross-validation in the others"
 
 
 def _in_memory(data: FeatureMatrix | Blocks) -> FeatureMatrix:
@@ -196,26 +244,17 @@ def _searched(
     ).fit(learn, learn.known_labels)
 
 
-def _search_part(search: ConjunctionSearchCV) -> dict[str, Any]:
-    return {
-        "best_setting": search.best_params_,
-        "best_score": search.best_score_,
-        "baseline_setting": search.baseline_params_,
-        "baseline_score": search.baseline_score_,
-        "evaluations": len(search.history_),
-        "grid": grid_part(search),
-    }
-
-
-def _verdict(result: dict[str, Any]) -> str:
-    test, (before, after) = result["comparisons"][0], result["models"]
-    difference, interval = test["difference"], f"({interval_of_points(test['interval'])})"
-    sizes = f"{before['features']:,} to {after['features']:,} features"
-    if not test["significant"]:
+def verdict(models: Sequence[Model], test: Comparison, metric: str) -> str:
+    """What a reader may conclude, in plain words; ``models`` are without and with conjunctions."""
+    before, after = (int(model.size or 0) for model in models)
+    difference, interval = test.difference or 0.0, test.interval or (None, None)
+    bounds = f"({interval_of_points([bound or 0.0 for bound in interval])})"
+    sizes = f"{before:,} to {after:,} features"
+    if not test.significant:
         return (
             "Conjunctions do not change the linear model beyond chance here: "
-            f"{points(difference)} of {result['metric']} {interval}, {sizes}."
+            f"{points(difference)} of {metric} {bounds}, {sizes}."
         )
-    apart = f"{points(abs(difference), signed=False)} of {result['metric']} {interval}"
+    apart = f"{points(abs(difference), signed=False)} of {metric} {bounds}"
     verb, preposition = ("add", "to") if difference > 0 else ("take", "from")
     return f"Conjunctions {verb} {apart} {preposition} the linear model, {sizes}."
