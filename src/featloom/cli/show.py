@@ -104,6 +104,8 @@ def show_leaderboard(console: Any, result: Mapping[str, Any]) -> None:
         console.say(_head_words(metric, ranked))
         columns, rows = leaderboard_rows(ranked, metric, result.get("folds_of"))
         console.print(table_for(console.width, columns, rows))
+        if any(one.get("role") == "control" for one in ranked):
+            console.say("*: a control, which lacks nothing but what the method knows")
         for words in _amounts(ranked, result.get("unit", "rows")):
             console.say(words)
     for one in board:
@@ -155,6 +157,7 @@ def leaderboard_rows(
             [
                 one["name"]
                 + (f" ({one['n_folds']} of {of} folds)" if partly else "")
+                + (" *" if one.get("role") == "control" else "")
                 + (" ←" if one.get("chosen") else ""),
                 _score(metric, one.get("value")),
                 _score(metric, _half(one.get("interval"))),

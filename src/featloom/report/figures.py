@@ -542,9 +542,9 @@ def _x_of_lines(alt, figure: Lines, values: list[dict[str, Any]]):
                 value["x"] = order[int(value["x"])]
         else:
             sizes = sorted(place for place in places if place != ALL)
-            order = [f"{size:,}" for size in sizes] + [ALL]
+            order = [shown_value(size, "count") for size in sizes] + [ALL]
             for value in values:
-                value["x"] = ALL if value["x"] == ALL else f"{value['x']:,}"
+                value["x"] = ALL if value["x"] == ALL else shown_value(value["x"], "count")
         scale = alt.Scale(type="point", domain=order, padding=0.4)
         axis = alt.Axis(labelAngle=0, grid=False, labelOverlap=True)
         return alt.X("x:O", sort=order, title=title, axis=axis, scale=scale), len(order)
