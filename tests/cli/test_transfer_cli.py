@@ -58,22 +58,23 @@ def test_a_run_holds_the_prior_the_result_and_the_page(run):
     prior = RelevancePrior.load(folder / "prior.json")
     assert prior.tasks_ == [f"s{j}" for j in range(8)]
     assert {"area", "plan", "word"} == set(prior.family_rates())
-    assert 'id="transfer-methods"' in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert all(f'id="{name}"' in page for name in ("rows", "tasks", "families"))
 
 
-def test_the_result_has_what_every_result_has(run):
+def test_the_result_has_what_every_result_has(run, rows_of):
     result = json.loads((run[0] / "result.json").read_text())
-    assert set(result) >= HEAD | {"verdict", "significant", "comparisons", "transfer"}
-    part = check_result(result).transfer
-    assert (part.tasks, part.rows) == (8, 160)
-    assert {point.rows for point in part.curve} == {5, 10, None}
+    assert set(result) >= HEAD | {"verdict", "significant", "leaderboard", "comparisons"}
+    read = check_result(result)
+    assert (len(rows_of(result, "Tasks")), read.data.rows) == (8, 160)
+    assert [*rows_of(result, "Rows")[0]] == ["rows a task", "5", "10", "all"]
     assert result["data"]["groups"] == 56
 
 
 def test_methods_controls_and_the_verdict_are_printed(run):
     result = json.loads((run[0] / "result.json").read_text())
     printed = " ".join(run[1].split())
-    assert "8 tasks, " in printed
+    assert printed.startswith("8 tasks, ")
     assert "whole, held out as test part" in printed
     assert "*: a control" in printed
     assert result["verdict"] in printed
@@ -87,9 +88,9 @@ def test_rows_limits_what_is_learned_from_and_json_prints_the_result(featloom, t
     answer = featloom(*asked, "--json", "--quiet")
     assert answer.code == 0
     result = json.loads(answer.out)
-    assert result["sizes"] == {"train": 24, "test": 80}
-    assert result["transfer"]["curve"] == []
+    assert result["protocol"].startswith("4 tasks, 24 training rows, 80 test rows; ")
     assert "at most 6 rows of each task" in result["protocol"]
+    assert "Rows" not in [section["name"] for section in result["sections"]]
 
 
 def test_a_run_is_resumed_with_the_options_it_was_begun_with(run, featloom):
@@ -103,7 +104,7 @@ def test_a_run_is_resumed_with_the_options_it_was_begun_with(run, featloom):
     assert after["command"] == before["command"]
 
 
-def test_an_archive_tells_tasks_by_an_array(featloom, tmp_path):
+def test_an_archive_tells_tasks_by_an_array(featloom, tmp_path, rows_of):
     rng = np.random.default_rng(0)
     X = (rng.random((60, 6)) < 0.5).astype(int)
     indptr = np.concatenate([[0], np.cumsum(X.sum(axis=1))])
@@ -115,9 +116,9 @@ def test_an_archive_tells_tasks_by_an_array(featloom, tmp_path):
     words = ("--task", "verb", "--target", "sense", "--json", "--quiet")
     answer = featloom("transfer", tmp_path / "verbs.npz", *words)
     assert answer.code == 0
-    part = json.loads(answer.out)["transfer"]
-    assert [task["name"] for task in part["per_task"]] == ["add", "ask", "tell"]
-    assert [family["name"] for family in part["families"]] == ["dobj"]
+    result = json.loads(answer.out)
+    assert {row["task"] for row in rows_of(result, "Tasks")} == {"add", "ask", "tell"}
+    assert [row["family"] for row in rows_of(result, "Families")] == ["dobj"]
 
 
 def test_odd_tasks_are_warned_of(featloom, tmp_path):

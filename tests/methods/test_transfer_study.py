@@ -8,7 +8,7 @@ import pytest
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.task_rows import TaskRows
 from featloom.errors import ReadError
-from featloom.methods.transfer.findings import compare_over_tasks, family_rows, verdict
+from featloom.methods.transfer.findings import compare_over_tasks, families_section, verdict
 from featloom.methods.transfer.parts import TransferParts, first_rows, transfer_parts
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.study import (
@@ -16,11 +16,12 @@ from featloom.methods.transfer.study import (
     FIXED,
     FLAT,
     HELPED,
-    KINDS,
+    ROLES,
     SHUFFLED,
     study_transfer,
 )
 from featloom.report.page import check_result
+from featloom.results import Comparison
 
 N_NOISE = 120
 NAMES = [*(f"dobj_{j}" for j in range(4)), *(f"tp_{j}" for j in range(N_NOISE))]
@@ -134,59 +135,64 @@ def test_odd_tasks_are_told_of():
 
 
 def test_the_prior_helps_small_tasks_and_shuffled_it_does_not(study):
-    value = {model["name"]: model["value"] for model in study["transfer"]["methods"]}
-    assert list(value) == list(KINDS)
+    value = {model.name: model.test for model in study["leaderboard"]}
+    assert list(value) == list(ROLES)
     assert value[HELPED] > value[ALONE] + 0.04
     assert value[SHUFFLED] < value[HELPED] - 0.04
     gain = study["comparisons"][0]
-    assert (gain["a"], gain["b"], gain["significant"], gain["tasks"]) == (HELPED, ALONE, True, 16)
+    assert (gain.a, gain.b, gain.significant) == (HELPED, ALONE, True)
+    assert gain.test == "paired over 16 tasks"
     assert study["verdict"].startswith("What other tasks found relevant lifts a linear SVM by ")
     assert "above the same prior shuffled over features" in study["verdict"]
     assert study["significant"]
 
 
 def test_controls_are_marked_and_tested_against_their_like(study):
-    rows = {row["name"]: row for row in study["transfer"]["methods"]}
-    assert [name for name, row in rows.items() if row["kind"] == "control"] == [
-        SHUFFLED,
-        FLAT,
-        FIXED,
-    ]
-    assert rows[ALONE]["t"] is None
-    assert {row["against"] for row in rows.values()} == {"", ALONE, FLAT}
+    models = {model.name: model for model in study["leaderboard"]}
+    controls = [name for name, model in models.items() if model.role == "control"]
+    assert controls == [SHUFFLED, FLAT, FIXED]
+    assert models[ALONE].more["t"] is None
+    assert {model.more["against"] for model in models.values()} == {None, ALONE, FLAT}
 
 
-def test_the_result_can_be_shown(study):
-    part = check_result(study).transfer
-    assert [family.name for family in part.families] == ["dobj", "tp"]
-    assert part.families[0].features == 4
-    assert len(part.per_task) == part.tasks == 16
-    assert part.chosen.features
+def test_the_result_can_be_shown(study, rows_of):
+    names = [section.name for section in check_result(study).sections]
+    assert names == ["Tasks", "Clusters", "Families", "Vouchers"]
+    families = rows_of(study, "Families")
+    assert [(row["family"], row["features"]) for row in families] == [("dobj", 4), ("tp", N_NOISE)]
+    tasks = rows_of(study, "Tasks")
+    assert sorted(row["task"] for row in tasks) == [f"site{j:02}" for j in range(16)]
+    gains = [row["gain"] for row in tasks]
+    assert gains == sorted(gains, reverse=True)
 
 
-def test_a_chosen_feature_names_the_other_tasks_that_chose_it(study):
-    chosen = study["transfer"]["chosen"]
-    vouched = [one for one in chosen["features"] if one["vouchers"]]
+def test_a_chosen_feature_names_the_other_tasks_that_chose_it(study, rows_of):
+    title = next(one.title for one in study["sections"] if one.name == "Vouchers")
+    vouched = [row for row in rows_of(study, "Vouchers") if row["vouchers"]]
     assert vouched
-    for one in vouched:
-        assert chosen["task"] not in one["vouchers"]
-        assert one["cost_after"] < one["cost_before"]
-        assert one["saved"] > one["cost_after"]
+    for row in vouched:
+        assert len(row["tasks that vouched"]) == row["vouchers"]
+        assert not any(f"“{task}”" in title for task in row["tasks that vouched"])
+        assert row["cost after"] < row["cost before"]
+        assert row["saved, bits"] > row["cost after"]
 
 
 def test_the_curve_ends_with_all_rows():
     data = sites(4, 30)
     result = study_transfer(data, transfer_parts(data))
-    curve = result["transfer"]["curve"]
-    assert [point["rows"] for point in curve if point["method"] == ALONE] == [5, 10, 20, None]
-    assert curve[-2]["value"] == result["test_score"]
+    figure, table = result["sections"][0].blocks
+    lines = {line.name: line for line in figure.lines}
+    assert list(lines) == [ALONE, HELPED, SHUFFLED]
+    assert lines[ALONE].x == [5, 10, 20, None]
+    last = next(model.test for model in result["leaderboard"] if model.name == HELPED)
+    assert lines[HELPED].y[-1] == table.rows[1][-1] == last
 
 
 def test_the_same_seed_gives_the_same_result(study):
     data = sites()
     again = study_transfer(data, transfer_parts(data, rows=20), curve=False, jobs=2)
-    assert again["comparisons"] == study["comparisons"]
-    assert again["transfer"]["families"] == study["transfer"]["families"]
+    for part in ("comparisons", "sections", "verdict"):
+        assert again[part] == study[part]
 
 
 def test_what_is_kept_is_the_prior_of_the_training_rows():
@@ -204,17 +210,17 @@ def test_tasks_that_cannot_differ_are_no_part_of_a_test():
     (found,) = compare_over_tasks(
         parts, {"x": np.array(["a", "a"]), "y": np.array(["b", "a"])}, [("x", "y")]
     )
-    assert (found["tasks"], found["difference"], found["p"]) == (1, 1.0, None)
-    assert verdict(found, found, "a model").startswith("Too few tasks can differ")
+    assert (found.difference, found.p, found.significant) == (1.0, None, None)
+    assert verdict(found, found, 1, "a model").startswith("Too few tasks can differ")
 
 
 def test_families_count_what_their_features_were_met_and_chosen():
     data = sites(6)
     prior = RelevancePrior(feature_names=NAMES).fit(data.by_task())
-    first = family_rows(prior)[0]
-    assert first["name"] == "dobj"
-    assert first["candidates"] == 24
-    assert 6 <= first["selected"] <= 24
+    (name, rate, n_features, chosen, candidates), _ = families_section(prior).blocks[0].rows
+    assert (name, n_features, candidates) == ("dobj", 4, 24)
+    assert 6 <= chosen <= 24
+    assert 0 < rate <= 1
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,7 @@ def test_families_count_what_their_features_were_met_and_chosen():
     ],
 )
 def test_a_verdict_says_when_there_is_no_gain(points, p, above, words):
-    gain = {"difference": points, "interval": [points - 0.01, points + 0.01], "p": p}
-    gain |= {"significant": p < 0.05, "tasks": 20}
-    shuffled = gain | {"difference": above, "significant": False}
-    assert words in verdict(gain, shuffled, "a model")
+    ends = (points - 0.01, points + 0.01)
+    gain = Comparison("a", "b", points, ends, p, significant=p < 0.05)
+    shuffled = Comparison("a", "c", above, significant=False)
+    assert words in verdict(gain, shuffled, 20, "a model")

@@ -13,17 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.show import show_result
 from featloom.data.open import open_tasks
 from featloom.methods.transfer.parts import transfer_parts
 from featloom.methods.transfer.study import study_transfer
 from featloom.runs import Timing, encode_result
-from featloom.shown import terminal
-from featloom.words import p_value
 
 MODEL, PRIOR = "model.featloom", "prior.json"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
-_SHOWN = 10
 
 
 def transfer(
@@ -71,7 +69,6 @@ def transfer(
                     progress=progress, keep=keep,
                 )  # fmt: skip
         study["data"]["source"] = str(data)
-        study["sizes"] = {"train": len(parts.train), "test": len(parts.test)}
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
 
 
@@ -80,49 +77,11 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
     import warnings
 
     result, page = session.write_result(study, run, timing, seed)
-    for warning in result["data"]["warnings"]:
-        warnings.warn(warning, stacklevel=2)
+    if json or quiet:
+        for warning in result["data"]["warnings"]:
+            warnings.warn(warning, stacklevel=2)
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page, None if run is None else run.path)
-
-
-def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None:
-    """Print the methods, the likeliest families and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = terminal()
-    line = console.say
-
-    part, sizes = result["transfer"], result["sizes"]
-    line(f"{part['tasks']:,} tasks, {sizes['train']:,} training rows, {sizes['test']:,} test rows")
-    line(result["protocol"])
-    table = Table()
-    table.add_column("method", overflow="fold")
-    for name in ("right", "95 %", "t", "p", "features"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in part["methods"]:
-        low, high = (100 * bound for bound in row["interval"])
-        table.add_row(
-            escape(row["name"]) + (" *" if row["kind"] == "control" else ""),
-            f"{100 * row['value']:.2f}",
-            f"{low:.2f}–{high:.2f}",
-            "" if row["t"] is None else f"{row['t']:+.2f}",
-            p_value(row["p"]),
-            f"{row['features']:,.1f}",
-        )
-    console.print(table)
-    line(
-        "*: a control; t, p: paired over tasks, selection against one flat cost, others against "
-        "the linear SVM; features: mean of a task"
-    )
-    families = part["families"][:_SHOWN]
-    line("likeliest families: " + ", ".join(f"{f['name']} {f['rate']:.1%}" for f in families))
-    line(result["verdict"])
-    if folder is not None and (folder / PRIOR).exists():
-        line(f"prior: {folder / PRIOR}")
-        line(f"model: {folder / MODEL}")
-    if page is not None:
-        line(f"report: {page}")
+        files = {} if run is None else {"prior": run.path / PRIOR, "model": run.path / MODEL}
+        show_result(result, page, files)

@@ -1,13 +1,14 @@
-"""What was carried over and what it is worth, as a result shows it.
+"""What was carried over and what it is worth, as parts of a result.
 
 Methods that answered the same held-out rows are compared task by task: the differences of their
-accuracies, a paired t test over tasks.  Everything here is plain data: numbers, strings, lists and
-dicts.
+accuracies, a paired t test over tasks.  One function for each thing that is shown: the gain as
+tasks get more rows, the tasks, those that are alike, the families of features by their rate, and
+for one task who vouched for what it chose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,36 @@ import numpy as np
 from featloom.data.task_rows import TaskRows
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
 from featloom.evaluation.objective import LEVEL
-from featloom.evaluation.significance import bootstrap_interval, paired_t
+from featloom.evaluation.significance import Interval, bootstrap_interval, paired_t
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer.clusters import BACKGROUND
 from featloom.methods.transfer.parts import TransferParts
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TaskClass, TransFeat
-from featloom.words import interval_of_points, p_words, points
+from featloom.results import (
+    Bars,
+    Block,
+    Column,
+    Comparison,
+    Grid,
+    Line,
+    Lines,
+    Section,
+    grid,
+)
+from featloom.words import counted, interval_of_points, number, p_words, points
 
 MOST_FAMILIES, MOST_SHARED = 1_000, 20
 
 
-def interval_of(test: TaskRows, answers: np.ndarray, *, seed: int = 0) -> dict[str, Any]:
+def interval_of(test: TaskRows, answers: np.ndarray, *, seed: int = 0) -> Interval:
     """The share of right answers, with its interval over rows, or over groups."""
     groups = test.matrix.groups
     units = np.arange(len(test)) if groups is None else groups
     right = answers == test.labels
-    found = bootstrap_interval(
-        correct_counts(np.ones(len(test), dtype=bool), right, groups=units),
-        accuracy_of_counts,
-        seed=seed,
-    )
-    return {"value": found.value, "interval": [found.low, found.high]}
+    counts = correct_counts(np.ones(len(test), dtype=bool), right, groups=units)
+    return bootstrap_interval(counts, accuracy_of_counts, seed=seed)
 
 
 def task_accuracies(rows: TaskRows, answers: np.ndarray) -> dict[str, float]:
@@ -59,57 +67,52 @@ def tasks_that_can_differ(parts: TransferParts) -> list[str]:
 
 
 def compare_over_tasks(
-    parts: TransferParts, answers: Mapping[str, np.ndarray], pairs: list[tuple[str, str]]
-) -> list[dict[str, Any]]:
-    """Paired t tests over tasks of pairs of methods; None where fewer than two tasks can differ."""
+    parts: TransferParts, answers: Mapping[str, np.ndarray], pairs: Iterable[tuple[str, str]]
+) -> list[Comparison]:
+    """Paired t tests over tasks of pairs of methods.
+
+    Where fewer than two tasks can differ there is the mean difference and no test.
+    """
     tasks = tasks_that_can_differ(parts)
     shares = {name: task_accuracies(parts.test, given) for name, given in answers.items()}
-    found: list[dict[str, Any]] = []
+    found = []
     for a, b in pairs:
         first, second = ([shares[name][task] for task in tasks] for name in (a, b))
         if len(tasks) < 2:
             mean = float(np.mean(np.subtract(first, second))) if tasks else 0.0
-            found.append({"a": a, "b": b, "difference": mean, "tasks": len(tasks), "t": None}
-                         | {"interval": None, "p": None, "significant": None})  # fmt: skip
+            found.append(Comparison(a, b, mean, on="test"))
             continue
         test = paired_t(first, second)
         found.append(
-            {
-                "a": a,
-                "b": b,
-                "difference": test.difference,
-                "interval": [test.low, test.high],
-                "t": test.t if np.isfinite(test.t) else None,
-                "p": test.p,
-                "significant": test.p < LEVEL,
-                "tasks": test.tasks,
-            }
-        )
+            Comparison(
+                a, b, test.difference, (test.low, test.high), test.p, significant=test.p < LEVEL,
+                on="test", test=f"paired over {counted(test.tasks, 'task')}",
+                t=test.t if np.isfinite(test.t) else None,
+            )
+        )  # fmt: skip
     return found
 
 
-def verdict(gain: Mapping[str, Any], shuffled: Mapping[str, Any], learner: str) -> str:
+def verdict(gain: Comparison, shuffled: Comparison, tasks: int, learner: str) -> str:
     """What a reader may conclude, in plain words.
 
     ``gain`` tests the model with the prior against the one without, ``shuffled`` against the one
-    with the prior dealt out to other features.
+    with the prior dealt out to other features, both over so many ``tasks``.
 
-    >>> gain = {"difference": 0.0165, "interval": [0.008, 0.025], "p": 0.0004,
-    ...         "significant": True, "tasks": 50}
-    >>> print(verdict(gain, gain | {"difference": 0.02}, "a linear SVM"))
+    >>> gain = Comparison("a", "b", 0.0165, (0.008, 0.025), p=0.0004, significant=True)
+    >>> shuffled = Comparison("a", "c", 0.02, significant=True)
+    >>> print(verdict(gain, shuffled, 50, "a linear SVM"))
     What other tasks found relevant lifts a linear SVM by 1.65 points of accuracy a task (95 % +0.80 to +2.50; paired t over 50 tasks, p < .001), and by 2.00 points above the same prior shuffled over features.
     """  # noqa: E501
-    difference = gain["difference"]
-    if gain["p"] is None:
+    difference, above = gain.difference or 0.0, shuffled.difference or 0.0
+    if gain.p is None:
         return (
             f"Too few tasks can differ to tell whether other tasks help {learner}: "
-            f"{gain['tasks']} of two classes or more, with rows in the test part."
+            f"{tasks} of two classes or more, with rows in the test part."
         )
-    how = (
-        f"({interval_of_points(gain['interval'], 2)}; paired t over {gain['tasks']} tasks, "
-        f"{p_words(gain['p'])})"
-    )
-    if not gain["significant"]:
+    ends = [end or 0.0 for end in gain.interval or ()]
+    how = f"({interval_of_points(ends, 2)}; paired t over {tasks} tasks, {p_words(gain.p)})"
+    if not gain.significant:
         return (
             f"What other tasks found relevant does not help {learner}: the difference of "
             f"{points(difference, 2)} of accuracy a task is within chance {how}."
@@ -120,9 +123,8 @@ def verdict(gain: Mapping[str, Any], shuffled: Mapping[str, Any], learner: str) 
             f"What other tasks found relevant costs {learner} {apart} a task {how}; these tasks do "
             "better alone."
         )
-    above = shuffled["difference"]
     said = f"What other tasks found relevant lifts {learner} by {apart}"
-    if shuffled["significant"] and above > 0:
+    if shuffled.significant and above > 0:
         return (
             f"{said} a task {how}, and by {points(above, 2, signed=False)} above the same prior "
             "shuffled over features."
@@ -133,44 +135,109 @@ def verdict(gain: Mapping[str, Any], shuffled: Mapping[str, Any], learner: str) 
     )
 
 
-def family_rows(prior: RelevancePrior) -> list[dict[str, Any]]:
-    """The families by rate, with the counts that it rests on."""
-    names = prior.families_
-    selected, met = prior.selected_counts(), prior.candidate_counts()
-    counts: dict[str, list[int]] = {}
-    for name, k, e in zip(names, selected.tolist(), met.tolist(), strict=True):
-        of = counts.setdefault(name, [0, 0, 0])
-        of[0], of[1], of[2] = of[0] + 1, of[1] + k, of[2] + e
+def curve_section(lines: Sequence[Line]) -> Section:
+    """What methods reach as tasks get more rows."""
+    title = "What more rows of a task bring"
+    return Section("Rows", title, blocks=[curve(lines), curve_grid("", lines)] if lines else [])
+
+
+def curve(lines: Sequence[Line]) -> Lines:
+    """Right answers against the rows that a task has; None of x stands for all."""
+    return Lines(
+        "Right answers against the rows that a task has", "rows of a task to learn from",
+        "right answers", "percent", list(lines),
+    )  # fmt: skip
+
+
+def curve_grid(title: str, lines: Sequence[Line]) -> Grid:
+    """The numbers of the curve, a line for each method.
+
+    >>> table = curve_grid("", [Line("alone", [5, None], [0.5, 0.75]), Line("helped", [5], [0.6])])
+    >>> [column.label for column in table.columns], table.rows
+    (['rows a task', '5', 'all'], [['alone', 0.5, 0.75], ['helped', 0.6, None]])
+    """
+    sizes = list(dict.fromkeys(x for line in lines for x in line.x))
+    columns: dict[str, str | Column] = {"rows a task": "text"}
+    columns |= {"all" if size is None else number(size): "percent" for size in sizes}
+    values = [dict(zip(line.x, line.y, strict=True)) for line in lines]
     rows = [
-        {"name": name, "features": counts[name][0], "rate": rate}
-        | {"selected": counts[name][1], "candidates": counts[name][2]}
-        for name, rate in prior.family_rates().items()
+        [line.name, *(value.get(size) for size in sizes)]
+        for line, value in zip(lines, values, strict=True)
     ]
-    return rows[:MOST_FAMILIES]
+    return grid(title, columns, rows)
 
 
-def cluster_rows(model: TransFeat) -> list[dict[str, Any]]:
+def tasks_section(parts: TransferParts, alone: np.ndarray, helped: np.ndarray) -> Section:
+    """Each task with what it gains, the largest gain first.
+
+    Parameters
+    ----------
+    alone, helped : answers to the test rows without and with the prior.
+    """
+    before, after = (task_accuracies(parts.test, answers) for answers in (alone, helped))
+    rows: list[list[Any]] = []
+    for task, share in before.items():
+        mine = parts.train.tasks == task
+        n_classes = len(np.unique(parts.train.labels[mine]))
+        sizes = [int(mine.sum()), int((parts.test.tasks == task).sum()), n_classes]
+        rows.append([str(task), *sizes, share, after[task], after[task] - share])
+    columns: dict[str, str | Column] = {
+        "task": "text", "rows": Column("rows", "count", "to learn from"), "test rows": "count",
+        "classes": "count", "alone %": "percent", "with the prior %": "percent",
+        "gain": Column("gain", "points", "points"),
+    }  # fmt: skip
+    rows.sort(key=lambda row: -row[-1])
+    return Section("Tasks", "The tasks by themselves", blocks=[grid("", columns, rows)])
+
+
+def families_section(prior: RelevancePrior, most: int = MOST_FAMILIES) -> Section:
+    """The families by rate, with the counts that it rests on; of very many those met most."""
+    counts: dict[str, list[int]] = {}
+    met = zip(prior.families_, prior.selected_counts(), prior.candidate_counts(), strict=True)
+    for name, n_selected, n_candidates in met:
+        of = counts.setdefault(name, [0, 0, 0])
+        of[0], of[1], of[2] = of[0] + 1, of[1] + int(n_selected), of[2] + int(n_candidates)
+    rates = prior.family_rates()
+    rows: list[list[Any]] = [[name, rate, *counts[name]] for name, rate in rates.items()]
+    rows = sorted(sorted(rows, key=lambda row: -row[-1])[:most], key=lambda row: -row[1])
+    columns: dict[str, str | Column] = {
+        "family": "text", "P(relevant) %": "percent", "features": "count",
+        "chosen": Column("chosen", "count", "pairs of a task and a feature that it chose"),
+        "candidates": Column("candidates", "count", "pairs of a task and a feature that it met"),
+    }  # fmt: skip
+    bars = Bars(
+        "How likely a feature of each family is to be relevant", "P(relevant)", "share",
+        [row[0] for row in rows], [row[1] for row in rows],
+    )  # fmt: skip
+    note = (
+        "The rate is the share of its candidates that tasks chose, leaning on the rate of all "
+        "features where there are few."
+    )
+    blocks: list[Block] = [grid("", columns, rows, total=len(rates)), bars]
+    return Section("Families", "Families of features by rate", note, blocks, brief=10)
+
+
+def clusters_section(model: TransFeat) -> Section:
     """Classes of tasks that are alike, with the features that two of them at least share."""
     members: dict[int, list[TaskClass]] = {}
-    for sense, number in model.clusters_.items():
-        if number != BACKGROUND:
-            members.setdefault(number, []).append(sense)
-    rows = []
-    for number in sorted(members):
+    for sense, cluster in model.clusters_.items():
+        if cluster != BACKGROUND:
+            members.setdefault(cluster, []).append(sense)
+    rows: list[list[Any]] = []
+    for cluster in sorted(members):
         times: dict[int, int] = {}
-        for sense in members[number]:
+        for sense in members[cluster]:
             chosen = model.first_selections_[sense]
             for j in chosen.features[chosen.weights > 0].tolist():
                 times[j] = times.get(j, 0) + 1
         shared = sorted((j for j, n in times.items() if n > 1), key=lambda j: (-times[j], j))
-        rows.append(
-            {
-                "name": f"cluster {number + 1}",
-                "members": [said_class(sense) for sense in members[number]],
-                "features": [model.feature_names_[j] for j in shared[:MOST_SHARED]],
-            }
-        )
-    return rows
+        names = [model.feature_names_[j] for j in shared[:MOST_SHARED]]
+        who = [said_class(sense) for sense in members[cluster]]
+        rows.append([f"cluster {cluster + 1}", len(who), who, names])
+    columns = {"cluster": "text", "members": "count", "who": "names", "shared features": "names"}
+    rows.sort(key=lambda row: -row[1])
+    blocks = [grid("", columns, rows)] if rows else []
+    return Section("Clusters", "Classes of tasks that are alike", blocks=[*blocks])
 
 
 def said_class(sense: TaskClass) -> str:
@@ -183,24 +250,37 @@ def said_class(sense: TaskClass) -> str:
     return label if label.startswith(task) else f"{task}: {label}"
 
 
-def chosen_part(selecting: MultiTask, prior: RelevancePrior, train: TaskRows) -> dict[str, Any]:
-    """For one task what it chose at the prior's costs, and who vouched for it.
+def vouchers_section(task: str, rows: Sequence[Sequence[Any]]) -> Section:
+    """What one task chose at the prior's costs, and who vouched for it.
 
-    It is the one with the most features that others chose too.
+    Parameters
+    ----------
+    rows : of each feature its name, the class it was chosen for, the bits that it saves, its cost
+        in bits before and after the prior, and the other tasks that chose it.
     """
-    best: dict[str, Any] = {"task": "", "features": []}
-    most = -1
-    for task in selecting.models_:
-        found = _chosen(selecting, prior, train, str(task))
-        vouched = sum(bool(one["vouchers"]) for one in found)
-        if vouched > most:
-            most, best = vouched, {"task": str(task), "features": found}
-    return best
+    columns: dict[str, str | Column] = {
+        "feature": "feature", "class": "text", "saved, bits": "number",
+        "cost before": Column("cost before", "number", "bits, all features alike"),
+        "cost after": Column("cost after", "number", "bits, by what the other tasks chose"),
+        "vouchers": "count", "tasks that vouched": "names",
+    }  # fmt: skip
+    table = grid("", columns, [[*row[:-1], len(row[-1]), row[-1]] for row in rows])
+    title = f"What “{task}” chose, and who vouched for it"
+    return Section("Vouchers", title, blocks=[table] if rows else [])
+
+
+def best_vouched(
+    selecting: MultiTask, prior: RelevancePrior, train: TaskRows
+) -> tuple[str, list[list[Any]]]:
+    """The task with the most features that others chose too, and what it chose."""
+    chosen = {str(task): _chosen(selecting, prior, train, str(task)) for task in selecting.models_}
+    best = max(chosen, key=lambda task: sum(bool(row[-1]) for row in chosen[task]), default="")
+    return best, chosen.get(best, [])
 
 
 def _chosen(
     selecting: MultiTask, prior: RelevancePrior, train: TaskRows, task: str
-) -> list[dict[str, Any]]:
+) -> list[list[Any]]:
     model = selecting.models_[task]
     selector = model.estimator
     if not isinstance(selector, MDLSelector):
@@ -208,21 +288,13 @@ def _chosen(
     rows = train.matrix.take(train.tasks == task).to_csr()[:, model.columns]
     plain = float(np.log2(max(candidates(rows, selector.min_rows).sum(), 1))) + BITS_OF_A_WEIGHT
     names = [selecting.feature_names_[j] for j in model.columns]
-    found = []
+    found: list[list[Any]] = []
     # Two classes are one target, of the second class; its model speaks for both.
     targets = model.classes[1:] if len(model.classes) == 2 else model.classes
     for label, chosen in zip(targets.tolist(), selector.selections_, strict=True):
         for j, saved, paid in zip(chosen.features, chosen.saved, chosen.paid, strict=True):
-            found.append(
-                {
-                    "name": names[j],
-                    "class": str(label),
-                    "saved": float(saved),
-                    "cost_before": plain,
-                    "cost_after": float(paid),
-                    "vouchers": [str(t) for t in prior.vouchers(names[j], exclude=task)],
-                }
-            )
+            vouchers = [str(other) for other in prior.vouchers(names[j], exclude=task)]
+            found.append([names[j], str(label), float(saved), plain, float(paid), vouchers])
     return found
 
 

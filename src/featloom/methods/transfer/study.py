@@ -28,34 +28,44 @@ from featloom.data.task_rows import TaskRows
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import baselines
 from featloom.methods.transfer.findings import (
-    chosen_part,
-    cluster_rows,
+    best_vouched,
+    clusters_section,
     compare_over_tasks,
+    curve_section,
     data_part,
-    family_rows,
+    families_section,
     interval_of,
-    task_accuracies,
+    tasks_section,
+    tasks_that_can_differ,
     verdict,
+    vouchers_section,
 )
 from featloom.methods.transfer.linear_tasks import models_of
 from featloom.methods.transfer.parts import TransferParts, first_rows
 from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TransFeat
+from featloom.results import Comparison, Line, Model
+from featloom.words import counted
 
 COMMONEST, ALONE, HELPED = "most frequent class", "linear SVM", "linear SVM with the prior"
 SHUFFLED = "linear SVM with the prior shuffled"
 PRICED, FLAT = "selection at the prior's costs", "selection at one flat cost"
 FIXED = "selection at the flat cost of the prior"
 PAPER = "TransFeat"
-KINDS = {COMMONEST: "baseline", ALONE: "baseline", HELPED: "ours", SHUFFLED: "control"}
-KINDS |= {PRICED: "ours", FLAT: "control", FIXED: "control", PAPER: "paper"}
+ROLES = {COMMONEST: "baseline", ALONE: "baseline", HELPED: "method", SHUFFLED: "control"}
+ROLES |= {PRICED: "method", FLAT: "control", FIXED: "control", PAPER: "method"}
+IDEAS = {PAPER: "as published by Dhillon and Ungar"}
 # What each is tested against: its like without transfer.
 RIVALS = {COMMONEST: ALONE, HELPED: ALONE, SHUFFLED: ALONE, PRICED: FLAT, FIXED: FLAT}
 RIVALS[PAPER] = FLAT
 STRENGTHS = baselines.STRENGTHS
 ROUNDS = 2
 SIZES = (5, 10, 20, 40, 80, 160)
+READ = (
+    "t and p are paired over tasks, of selection against one flat cost, of the others against the "
+    "linear SVM; features are the mean of a task"
+)
 
 Keep = Callable[[str, Any], None]
 
@@ -71,7 +81,7 @@ def study_transfer(
     progress: Callable[[int, int | None, float | None], None] = lambda *_: None,
     keep: Keep = lambda _, __: None,
 ) -> dict[str, Any]:
-    """The parts of a result that speak of the data, the prior and the methods.
+    """A result: the data, the methods and their tests, what the prior says.
 
     Parameters
     ----------
@@ -82,13 +92,13 @@ def study_transfer(
     """
     train, test = parts.train, parts.test
     sizes = _sizes(train) if curve else []
-    n_steps = len(KINDS) + len(sizes)
+    n_steps = len(ROLES) + len(sizes)
     say("learning which features are relevant (first use compiles)")
     begun = perf_counter()
     prior = learned_prior(train)
     prior_s = perf_counter() - begun
     keep("prior", prior)
-    models: list[dict[str, Any]] = []
+    models: list[Model] = []
     answers: dict[str, np.ndarray] = {}
     fitted: dict[str, Any] = {}
     for done, (name, model) in enumerate(_methods(prior, seed, jobs).items()):
@@ -97,45 +107,51 @@ def study_transfer(
         begun = perf_counter()
         answers[name] = _answers(model, train, test)
         fitted[name] = model
+        took = perf_counter() - begun + (prior_s if name in (HELPED, PRICED) else 0.0)
+        found = interval_of(test, answers[name], seed=seed)
+        settings = {} if isinstance(model, TransFeat) else model.setting_
         models.append(
-            {"name": name, **interval_of(test, answers[name], seed=seed)}
-            | {"seconds": perf_counter() - begun + (prior_s if name in (HELPED, PRICED) else 0.0)}
-            | _said_setting(model)
-        )
+            Model(
+                name, ROLES[name], IDEAS.get(name, ""), test=found.value,
+                test_interval=(found.low, found.high), fit_s=took, settings=settings,
+                setting=", ".join(f"{key} {value:g}" for key, value in settings.items()),
+                chosen=name == HELPED,
+            )
+        )  # fmt: skip
     kept = models_of(fitted[HELPED], train)
     known = RowPrints.of(with_tasks(train.matrix, train.tasks, train.task_column))
     keep("model", replace(kept, class_type=train.matrix.class_type, learned=known))
-    pairs = [
-        (HELPED, ALONE),
-        (HELPED, SHUFFLED),
-        (PRICED, FIXED),
-        *((a, b) for a, b in RIVALS.items()),
+    pairs = [(HELPED, ALONE), (HELPED, SHUFFLED), (PRICED, FIXED), *RIVALS.items()]
+    tests = compare_over_tasks(parts, answers, dict.fromkeys(pairs))
+    test_of = {(found.a, found.b): found for found in tests}
+    for one in models:
+        against = test_of.get((one.name, RIVALS.get(one.name, "")), Comparison("", ""))
+        one.more = {
+            "t": against.t, "p": against.p, "features": _features_a_task(fitted[one.name]),
+            "against": against.b or None,
+        }  # fmt: skip
+    lines = _curve(parts, sizes, models, say, progress, n_steps, seed=seed, jobs=jobs)
+    sections = [
+        curve_section(lines),
+        tasks_section(parts, answers[ALONE], answers[HELPED]),
+        clusters_section(fitted[PAPER]),
+        families_section(prior),
+        vouchers_section(*best_vouched(fitted[PRICED], prior, train)),
     ]
-    tests = compare_over_tasks(parts, answers, list(dict.fromkeys(pairs)))
-    points = _curve(parts, sizes, models, say, progress, n_steps, seed=seed, jobs=jobs)
+    n_tasks = len(tasks_that_can_differ(parts))
     return {
         "kind": "transfer of relevance",
         "data": data_part(parts, data),
-        "protocol": _protocol(parts),
+        "protocol": f"{_sizes_in_words(parts, data)}; {_protocol(parts)}; {READ}",
         "parameters": {"protocol": _protocol(parts), "rounds": ROUNDS, "kappa": prior.kappa}
-        | {"power": prior.power, "strengths": list(STRENGTHS)}
-        | {"chosen": {one["name"]: one["setting"] for one in models if one["setting"]}},
+        | {"power": prior.power, "strengths": list(STRENGTHS)},
         "metric": "accuracy",
-        "test_score": next(one["value"] for one in models if one["name"] == HELPED),
+        "verdict": verdict(tests[0], tests[1], n_tasks, "a linear SVM"),
+        "significant": bool(tests[0].significant),
+        "chosen": HELPED,
+        "leaderboard": models,
         "comparisons": tests,
-        "verdict": verdict(tests[0], tests[1], "a linear SVM"),
-        "significant": bool(tests[0]["significant"]),
-        "transfer": {
-            "tasks": data.n_tasks,
-            "rows": len(train) + len(test),
-            "features": data.matrix.shape[1],
-            "families": family_rows(prior),
-            "methods": [_method_row(one, tests, parts) for one in models],
-            "curve": points,
-            "per_task": _task_rows(parts, answers),
-            "clusters": cluster_rows(fitted[PAPER]),
-            "chosen": chosen_part(fitted[PRICED], prior, train),
-        },
+        "sections": [section for section in sections if section.blocks],
     }
 
 
@@ -176,33 +192,35 @@ def _answers(model: MultiTask | TransFeat, train: TaskRows, test: TaskRows) -> n
 def _curve(
     parts: TransferParts,
     sizes: list[int],
-    models: list[dict[str, Any]],
+    models: list[Model],
     say: Callable[[str], None],
     progress: Callable[[int, int | None, float | None], None],
     n_steps: int,
     *,
     seed: int,
     jobs: int,
-) -> list[dict[str, Any]]:
+) -> list[Line]:
     """The SVM alone and with the prior, where all tasks have so many rows at most."""
-    shown = (ALONE, HELPED, SHUFFLED)
-    points: list[dict[str, Any]] = []
+    lines = {name: Line(name) for name in (ALONE, HELPED, SHUFFLED) if sizes}
     for done, size in enumerate(sizes):
         say(f"fitting with at most {size} rows a task")
         progress(n_steps - len(sizes) + done, n_steps, None)
         train = first_rows(parts.train, size, seed)
         methods = _methods(learned_prior(train), seed, jobs)
-        for name in shown:
+        for name, line in lines.items():
             found = interval_of(parts.test, _answers(methods[name], train, parts.test), seed=seed)
-            points.append({"method": name, "rows": size, **found})
-    if points:
-        points += [
-            {"method": one["name"], "rows": None, "value": one["value"]}
-            | {"interval": one["interval"]}
-            for one in models
-            if one["name"] in shown
-        ]
-    return points
+            _add(line, size, found.value, found.low, found.high)
+    for one in models:
+        if one.name in lines:
+            _add(lines[one.name], None, one.test, *(one.test_interval or (None, None)))
+    return list(lines.values())
+
+
+def _add(line: Line, size: int | None, value, low, high) -> None:
+    line.x.append(size)
+    line.y.append(value)
+    line.low.append(low)
+    line.high.append(high)
 
 
 def _sizes(train: TaskRows) -> list[int]:
@@ -211,15 +229,13 @@ def _sizes(train: TaskRows) -> list[int]:
     return [size for size in SIZES if size < np.median(rows)]
 
 
-def _said_setting(model: Any) -> dict[str, Any]:
-    """What was chosen for all tasks, and how many features a task's model looks at."""
+def _features_a_task(model: Any) -> float:
+    """How many features the model of a task looks at, on average."""
     if isinstance(model, TransFeat):
         by_task: dict[Any, set[int]] = {task: set() for task in model.classes_}
         for sense, chosen in model.selections_.items():
             by_task[sense.task].update(chosen.features.tolist())
-        mean = float(np.mean([len(one) for one in by_task.values()]))
-        return {"features_a_task": mean, "setting": ""}
-    setting = ", ".join(f"{name} {value:g}" for name, value in model.setting_.items())
+        return float(np.mean([len(one) for one in by_task.values()]))
     sizes = []
     for one in model.models_.values():
         if isinstance(one.estimator, MDLSelector):
@@ -228,46 +244,12 @@ def _said_setting(model: Any) -> dict[str, Any]:
             sizes.append(len(one.columns))
         else:
             sizes.append(0)
-    return {"features_a_task": float(np.mean(sizes)), "setting": setting}
+    return float(np.mean(sizes))
 
 
-def _method_row(
-    model: dict[str, Any], tests: list[dict[str, Any]], parts: TransferParts
-) -> dict[str, Any]:
-    name = model["name"]
-    test = next((t for t in tests if (t["a"], t["b"]) == (name, RIVALS.get(name))), None)
-    return {
-        "name": name,
-        "kind": KINDS[name],
-        "protocol": "" if parts.test.matrix.groups is None else "documents",
-        "value": model["value"],
-        "interval": model["interval"],
-        "against": "" if test is None else test["b"],
-        "t": None if test is None else test["t"],
-        "p": None if test is None else test["p"],
-        "published": None,
-        "features": model["features_a_task"],
-        "seconds": model["seconds"],
-    }
-
-
-def _task_rows(parts: TransferParts, answers: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    alone, helped = (task_accuracies(parts.test, answers[name]) for name in (ALONE, HELPED))
-    labels = parts.train.labels
-    rows = []
-    for task in alone:
-        mine = parts.train.tasks == task
-        rows.append(
-            {
-                "name": str(task),
-                "rows": int(mine.sum()),
-                "test_rows": int((parts.test.tasks == task).sum()),
-                "classes": len(np.unique(labels[mine])),
-                "alone": alone[task],
-                "helped": helped[task],
-            }
-        )
-    return rows
+def _sizes_in_words(parts: TransferParts, data: TaskRows) -> str:
+    sizes = ((data.n_tasks, "task"), (len(parts.train), "training row"))
+    return ", ".join(counted(*one) for one in (*sizes, (len(parts.test), "test row")))
 
 
 def _protocol(parts: TransferParts) -> str:
