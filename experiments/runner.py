@@ -470,12 +470,12 @@ def two_digits(value: float | None) -> str:
 
 
 def show(result: dict[str, Any], page: Path | None) -> None:
-    """Print the tables of a paper beside ours."""
+    """Print the tables of a paper beside ours; what is not of the paper, in brief."""
     console = terminal()
     for warning in result["data"].get("warnings", ()):
         console.say(warning)
     for section in msgspec.convert(result["sections"], list[Section]):
-        show_section(console, section, whole=True)
+        show_section(console, section, whole=not section.brief)
     console.say(result["verdict"])
     if page is not None:
         console.say(f"report: {page}")

@@ -26,11 +26,11 @@ from __future__ import annotations
 import copy
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from experiments.runner import (
@@ -38,14 +38,10 @@ from experiments.runner import (
     Work,
     figure,
     gain,
-    heading,
     outcome,
-    p_cell,
     p_words,
     percent,
-    spread,
     table,
-    two_digits,
 )
 from experiments.transfer_models import (
     LEAST_FOR_THREE_FOLDS,
@@ -73,15 +69,21 @@ from featloom.evaluation.significance import paired_t
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat
 from featloom.methods.transfer.baselines import BASELINES
+from featloom.methods.transfer.findings import curve, curve_grid
+from featloom.results import Block, Column, Dot, Grid, Intervals, Line, Section
 from featloom.search import Evaluation, fingerprint
 
 PROTOCOLS = {"folds": "folds by sense", "documents": "folds by document"}
 WORLDS = {"small": "all tasks small", "cold": "this task small"}
+WORLD_WORDS = {
+    "small": "every task has so many training rows",
+    "cold": "this task has so many training rows, the others have all of theirs",
+}
 FOLDS, CURVE_FOLDS = 10, 5
 CURVE_ROWS = (5, 10, 20, 40, None)
 LETTER_ROWS = (40, 200, 1000)
 ROUNDS = 2  # of selection, as MultiTask learns its prior
-VERSION = 1  # of what an entry holds
+VERSION = 2  # of what an entry holds
 # What the verdict tells of; all tests are in the result.
 TOLD = {
     "table": (
@@ -350,17 +352,20 @@ def carry_over(work: Work) -> dict[str, Any]:
         else:
             found = draw_curves(work, data, of_letters)
     sampled = [f"a sample of {len(data.tasks)} tasks, not all of them"]
-    trained = len(data) if data.is_test is None else int((~data.is_test).sum())
     return {
         **found,
         "source": LETTERS if of_letters else VERBS,
         "warnings": [] if work.sample is None else sampled,
-        "n_folds": n_folds,
-        "tasks": len(data.tasks),
         "rows": len(data),
-        "training_rows": trained,
         "features": len(data.names),
     }
+
+
+def section_of(work: Work, data: Tasks, note: str, blocks: Sequence[Block]) -> Section:
+    sizes = f"{len(data.tasks)} tasks, {len(data):,} rows, {len(data.names):,} features"
+    if data.is_test is not None:
+        sizes += f"; {int((~data.is_test).sum()):,} rows to learn from"
+    return Section(work.name, f"{work.name}: {sizes}", note, list(blocks))
 
 
 def compare_methods(work: Work, data: Tasks, n_folds: int) -> dict[str, Any]:
@@ -385,20 +390,35 @@ def compare_methods(work: Work, data: Tasks, n_folds: int) -> dict[str, Any]:
     methods: list[dict[str, Any]] = []
     comparisons: list[dict[str, Any]] = []
     findings: list[str] = []
+    blocks: list[Block] = []
     for protocol, words in PROTOCOLS.items():
         title = f"{data.title}, {words}"
         counts = {key: summed_counts(answers[protocol, key]) for key in METHODS}
         tests = all_tests(title, counts)
         comparisons += tests.values()
-        methods += [
+        rows = [
             method_row(key, protocol, counts[key], answers[protocol, key], tests) for key in METHODS
         ]
+        blocks += [methods_figure(words, rows), methods_table(words, rows)]
+        methods += rows
         findings.append(sentence(title, [tests[pair] for pair in TOLD["table"]]))
+    note = (
+        f"Table 1 of the paper in {n_folds} folds. right: per cent of the test rows of all tasks; "
+        "gain, and t and p over tasks (paired t test): of the linear SVM with a prior, learned or "
+        "shuffled, or with shared structure against the linear SVM; of MDL selection with the "
+        "prior against the flat cost; of all others against MDL selection. features of a task, "
+        "seconds of a fold. The prior is learned from the training rows of the other tasks; "
+        f"shuffles of it: {len(work.seeds)}. paper: 172 verbs of OntoNotes, TransFeat in its three "
+        "settings, the others in the first; settings decide what senses are clustered by, which "
+        "only TransFeat does. In brackets: mean difference over tasks."
+    )
     return {
-        "methods": methods,
         "comparisons": comparisons,
         "findings": [*findings, beside_the_paper(methods)],
-        "shown": {name: shown.result[name] for name in ("families", "clusters", "chosen")},
+        "sections": [
+            section_of(work, data, note, blocks),
+            *msgspec.convert(shown.result["sections"], list[Section]),
+        ],
     }
 
 
@@ -418,7 +438,7 @@ def draw_curves(work: Work, data: Tasks, of_letters: bool) -> dict[str, Any]:
     work.say(f"{work.name}: {data.title} with few rows")
     found = work.ask(Trials(data, folds), asked)
     answers = grouped(found, "protocol", "rows", "method")
-    points: list[dict[str, Any]] = []
+    lines: dict[str, dict[str, Line]] = {}
     comparisons: list[dict[str, Any]] = []
     findings: list[str] = []
     for world, words in WORLDS.items():
@@ -433,12 +453,12 @@ def draw_curves(work: Work, data: Tasks, of_letters: bool) -> dict[str, Any]:
                 # In either world a method without a prior sees the rows of one task.
                 if rows == size and (protocol == world or METHODS[key].prior is None)
             }
-            points += [
-                curve_point(key, world, size, counted, answers[world, size, key])
-                for key, counted in counts.items()
+            for key, counted in counts.items():
                 # One without a prior is on the other curve already.
-                if world == "small" or METHODS[key].prior is not None
-            ]
+                if world == "small" or METHODS[key].prior is not None:
+                    name = METHODS[key].name + (", cold start" if world == "cold" else "")
+                    line = lines.setdefault(world, {}).setdefault(key, Line(name))
+                    add_point(line, size, counted)
             amount = "all rows" if size is None else f"{size} rows"
             tests = all_tests(f"{title}, {amount}", counts)
             comparisons += tests.values()
@@ -446,7 +466,17 @@ def draw_curves(work: Work, data: Tasks, of_letters: bool) -> dict[str, Any]:
                 if pair in tests:
                     told.setdefault(pair, []).append((amount, tests[pair]))
         findings += [along(title, those) for those in told.values()]
-    return {"curve": points, "comparisons": comparisons, "findings": findings}
+    every = [line for those in lines.values() for line in those.values()]
+    tables = [curve_grid(WORLD_WORDS[world], [*those.values()]) for world, those in lines.items()]
+    note = (
+        f"Right answers in per cent. Draws of rows: {len(work.seeds)}; differences are means over "
+        "tasks, * p below 0.05 (paired t test)."
+    )
+    return {
+        "comparisons": comparisons,
+        "findings": findings,
+        "sections": [section_of(work, data, note, [curve(every), *tables])],
+    }
 
 
 def grouped(found: Iterable[Evaluation], *by: str) -> dict[tuple, list[dict[str, Any]]]:
@@ -522,8 +552,7 @@ def method_row(
         "setting": method.setting,
         "protocol": protocol,
         **figure(counts, "accuracy"),
-        "published": method.published[0] if method.published else None,
-        "published_settings": list(method.published),
+        "published": [share / 100 for share in method.published],
         "features": float(np.mean([one["features"] for one in results])),
         "seconds": float(np.mean([one["seconds"] for one in results])),
         # The one that was chosen most often.
@@ -537,19 +566,12 @@ def method_row(
     return row
 
 
-def curve_point(
-    key: str, world: str, size: int | None, counts: np.ndarray, results: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    return {
-        "method": METHODS[key].name + (", cold start" if world == "cold" else ""),
-        "rows": size,
-        **figure(counts, "accuracy"),
-        "world": world,
-        "kind": METHODS[key].kind,
-        "seeds": len(results),
-        "sd": spread([one["score"] for one in results])["sd"],
-        "seconds": float(np.mean([one["seconds"] for one in results])),
-    }
+def add_point(line: Line, size: int | None, counts: np.ndarray) -> None:
+    found = figure(counts, "accuracy")
+    line.x.append(size)
+    line.y.append(found["value"])
+    line.low.append(found["interval"][0])
+    line.high.append(found["interval"][1])
 
 
 def sentence(title: str, tests: Sequence[Mapping[str, Any]]) -> str:
@@ -606,99 +628,66 @@ def beside_the_paper(methods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def gather(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The table, the curve and what was transferred; of the data that of the first part."""
+    """The table, the curves and what was transferred; of the data that of the first part."""
     first = next(iter(found.values()))
-    special = ("comparisons", "shown", "source", "warnings", "n_folds")
     return {
         "data": {
             "source": ", ".join(dict.fromkeys(part["source"] for part in found.values())),
-            "rows": first["rows"],
-            "warnings": first["warnings"],
+            **{name: first[name] for name in ("rows", "features", "warnings")},
         },
-        "transfer": {
-            **{name: first[name] for name in ("tasks", "rows", "features")},
-            "methods": [row for part in found.values() for row in part.get("methods", [])],
-            # Letters are another domain; their figures do not belong on the verbs' curve.
-            "curve": next((part["curve"] for part in found.values() if "curve" in part), []),
-            **found.get("table", {}).get("shown", {}),
-            "parts": {
-                name: {key: value for key, value in part.items() if key not in special}
-                for name, part in found.items()
-            },
-        },
+        "metric": "accuracy",
         "comparisons": [test for part in found.values() for test in part["comparisons"]],
+        "sections": [section for part in found.values() for section in part["sections"]],
     }
 
 
-def show(result: dict[str, Any]) -> Iterator[Any]:
-    """Table 1 of the paper with our figures, learning curves, and what they say."""
-    worlds = {
-        "small": "every task has so many training rows",
-        "cold": "this task has so many training rows, the others have all of theirs",
-    }
-    for name, part in result["transfer"]["parts"].items():
-        sizes = f"{part['tasks']} tasks, {part['rows']:,} rows, {part['features']:,} features"
-        yield heading(f"{name}: {sizes}")
-        for protocol, words in PROTOCOLS.items():
-            rows = [row for row in part.get("methods", []) if row["protocol"] == protocol]
-            if rows:
-                yield from (heading(words), methods_table(rows))
-        for world, words in worlds.items():
-            points = [point for point in part.get("curve", []) if point["world"] == world]
-            if points:
-                yield from (heading(words), curve_table(points))
-        for words in part["findings"]:
-            yield words + "\n"
-    yield explained(result["parameters"])
+def methods_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
+    """Table 1 of the paper with our figures; below them their intervals and what was chosen."""
+
+    def name(row: Mapping[str, Any]) -> dict[str, Any]:
+        by = f"similarity by {row['setting']}" if row["setting"] else ""
+        kind = {"ours": "with transfer", "paper": "as published"}.get(row["kind"], row["kind"])
+        return {
+            "value": row["name"],
+            "under": ", ".join(filter(None, [kind, by, row["settings_chosen"]])),
+        }
+
+    def right(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"value": row["value"], "under": " to ".join(map(percent, row["interval"]))}
+
+    def gained(row: Mapping[str, Any]) -> dict[str, Any]:
+        against = f"against {row['against']}" if "against" in row else ""
+        return {"value": row.get("gain"), "under": against}
+
+    def published(row: Mapping[str, Any]) -> dict[str, Any]:
+        first, *others = row["published"] or [None]
+        return {"value": first, "under": " / ".join(map(percent, others))}
+
+    return table(
+        title,
+        rows,
+        {
+            "method": ("text", name),
+            "right": ("percent", right),
+            "gain": ("points", gained),
+            "t": ("signed", lambda row: row.get("t")),
+            "p": ("p", lambda row: row.get("p")),
+            "features": (Column("features", "count", "mean of a task"), lambda r: r["features"]),
+            "s": (Column("s", "number", "seconds of a fold"), lambda row: row["seconds"]),
+            "paper": (Column("paper", "percent", "on its own data"), published),
+        },
+    )
 
 
-def methods_table(rows: list[dict]) -> Any:
-    columns: dict[str, Callable[[dict], str]] = {
-        "<": lambda row: row["name"],
-        "right": lambda row: percent(row["value"]),
-        "gain": lambda row: gain(row["gain"]) if row.get("against") else "",
-        "t": lambda row: f"{row['t']:.1f}" if row.get("against") else "",
-        "p": lambda row: p_cell(row.get("p")),
-        "features": lambda row: f"{row['features']:,.0f}",
-        "s": lambda row: f"{row['seconds']:.1f}",
-        "paper": lambda row: two_digits(row["published"]),
-    }
-    return table(rows, columns)
-
-
-def curve_table(points: list[dict]) -> Any:
-    value = {(point["method"], point["rows"]): point["value"] for point in points}
-
-    def value_at(size: int | None, method: str) -> str:
-        return percent(value[method, size])
-
-    columns: dict[str, Callable[[str], str]] = {"<rows a task": str}
-    for size in dict.fromkeys(point["rows"] for point in points):
-        head = "all" if size is None else f"{size:,}"
-        columns[head] = partial(value_at, size)
-    methods = dict.fromkeys(point["method"] for point in points)
-    return table(methods, columns, padding=(0, 1, 0, 0))
-
-
-def explained(asked: Mapping[str, Any]) -> str:
-    words = ["right: per cent of the test rows of all tasks."]
-    if "table" in asked["parts"]:
-        words.append(
-            f"Table 1 of the paper in {asked['n_folds']} folds.  gain, and t and p over tasks"
-            " (paired t test): of the linear SVM with a prior, learned or shuffled, or with shared"
-            " structure against the linear SVM; of MDL selection with the prior against the flat"
-            " cost; of all others against MDL selection.  features of a task, seconds of a fold."
-            "  The prior is learned from the training rows of the other tasks; shuffles of it:"
-            f" {asked['seeds']}.  paper: 172 verbs of OntoNotes, TransFeat in its three settings,"
-            " the others in the first; settings decide what senses are clustered by, which only"
-            " TransFeat does.  In brackets: mean difference over tasks."
-        )
-    if set(asked["parts"]) & {"curve", "letters"}:
-        words.append(
-            f"Curves: draws of rows: {asked['seeds']}; differences are means over tasks, * p below"
-            " 0.05 (paired t test)."
-        )
-    return "  ".join(words)
+def methods_figure(title: str, rows: Sequence[Mapping[str, Any]]) -> Intervals:
+    """What each method has right, beside what was published."""
+    dots = [
+        Dot(row["name"], row["value"], tuple(row["interval"]), next(iter(row["published"]), None),
+            None, "aside" if row["kind"] == "control" else "chosen" * (row["kind"] == "ours"))
+        for row in rows
+    ]  # fmt: skip
+    looks = {"chosen": "with a prior", "": "as published, and baselines", "aside": "controls"}
+    return Intervals(f"Right answers, {title}", "right", "percent", dots, "published", looks)
 
 
 EXPERIMENT = Experiment(
@@ -707,7 +696,6 @@ EXPERIMENT = Experiment(
     parts=("table", "curve", "letters"),
     work=carry_over,
     gather=gather,
-    show=show,
     sampled=("tasks", 2),
     parameters={"n_folds": FOLDS, "curve_folds": CURVE_FOLDS},
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
@@ -15,10 +15,14 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.evaluation.folds import make_folds
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, MDLSelector, candidates
 from featloom.methods.transfer import AlternatingStructure, MultiTask, RelevancePrior, TransFeat
-from featloom.methods.transfer.findings import family_rows
+from featloom.methods.transfer.findings import (
+    clusters_section,
+    families_section,
+    vouchers_section,
+)
 from featloom.methods.transfer.tasks import grid_of
 
-MOST_FAMILIES, MOST_CLUSTERS, MOST_FEATURES, MOST_SHARED = 60, 40, 30, 8
+MOST_FAMILIES, MOST_FEATURES = 60, 30
 LEAST_FOR_THREE_FOLDS = 6  # rows a task: with fewer, settings are chosen by two folds
 
 
@@ -168,57 +172,31 @@ class ShowTrials:
     def __call__(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         parts, tasks = self.data.by_task(), self.data.pairs()
         prior = RelevancePrior(feature_names=self.data.names, rounds=asked["rounds"]).fit(tasks)
-        # Many prepositions make a family each; those that were met most say most.
-        families = sorted(family_rows(prior), key=lambda row: -row["candidates"])[:MOST_FAMILIES]
         sizes = sorted(parts, key=lambda name: (len(parts[name]), name))
-        return {
-            "score": 0.0,
-            "families": sorted(families, key=lambda row: -row["rate"]),
-            "clusters": clusters(TransFeat(feature_names=self.data.names).fit(tasks)),
-            "chosen": chosen(prior, self.data, sizes[len(sizes) // 2]),
-        }
+        task = sizes[len(sizes) // 2]
+        sections = [
+            # Many prepositions make a family each; those that were met most say most.
+            families_section(prior, MOST_FAMILIES),
+            clusters_section(TransFeat(feature_names=self.data.names).fit(tasks)),
+            vouchers_section(str(task), chosen(prior, self.data, task)),
+        ]
+        for section in sections:
+            section.brief = 10
+        return {"score": 0.0, "sections": msgspec.to_builtins(sections)}
 
 
-def clusters(model: TransFeat) -> list[dict[str, Any]]:
-    """Clusters of senses by size, with what their members have in common."""
-    members: dict[int, list[Any]] = {}
-    for sense, cluster in model.clusters_.items():
-        if cluster >= 0:
-            members.setdefault(cluster, []).append(sense)
-    rows: list[dict[str, Any]] = []
-    for cluster, senses in sorted(members.items()):
-        shared = Counter(
-            model.feature_names_[j]
-            for sense in senses
-            for j in model.first_selections_[sense].features.tolist()
-        ).most_common(MOST_SHARED)
-        rows.append(
-            {
-                "name": f"cluster {cluster + 1}",
-                "members": [str(sense.label) for sense in senses],
-                "features": [name for name, n in shared if n > 1],
-            }
-        )
-    return sorted(rows, key=lambda row: -len(row["members"]))[:MOST_CLUSTERS]
-
-
-def chosen(prior: RelevancePrior, data: Tasks, task: str) -> dict[str, Any]:
+def chosen(prior: RelevancePrior, data: Tasks, task: str) -> list[list[Any]]:
     """What one task selects at the costs that the others gave, and who vouches for it."""
-    rows = data.by_task()[task]
-    matrix = FeatureMatrix.from_csr(data.X[rows], names=data.names)
+    own = data.by_task()[task]
+    matrix = FeatureMatrix.from_csr(data.X[own], names=data.names)
     after = prior.cost(task)
-    selector = MDLSelector(cost=after).fit(matrix, data.label[rows])
+    selector = MDLSelector(cost=after).fit(matrix, data.label[own])
     alike = float(np.log2(max(int(candidates(matrix, selector.min_rows).sum()), 1)))
+    alike += BITS_OF_A_WEIGHT
     number = {name: j for j, name in enumerate(data.names)}
-    features = [
-        {
-            "name": one.name,
-            "class": str(one.target),
-            "saved": one.saved,
-            "cost_before": alike + BITS_OF_A_WEIGHT,
-            "cost_after": float(after[number[one.name]]),
-            "vouchers": [str(other) for other in prior.vouchers(one.name, task)],
-        }
-        for one in selector.features_[:MOST_FEATURES]
-    ]
-    return {"task": task, "features": features}
+    rows: list[list[Any]] = []
+    for one in selector.features_[:MOST_FEATURES]:
+        vouchers = [str(other) for other in prior.vouchers(one.name, task)]
+        cost = float(after[number[one.name]])
+        rows.append([one.name, str(one.target), one.saved, alike, cost, vouchers])
+    return rows

@@ -63,6 +63,8 @@ def show_section(console: Any, section: Section, whole: bool = False) -> None:
     """
     if not (section.brief or whole):
         return
+    if not any(isinstance(block, Grid | Facts | Words) for block in section.blocks):
+        return
     console.say(section.title or section.name)
     if whole and section.note:
         console.say(section.note)
@@ -143,10 +145,11 @@ def leaderboard_rows(
     more = list(dict.fromkeys(name for one in ranked for name in one.get("more") or {}))
     columns = [TableColumn("contender", is_number=False)]
     columns += [TableColumn("folds" if by_folds or not ranked else "validation")]
-    columns += [TableColumn("±", goes=5), TableColumn("test"), TableColumn("±", goes=6)]
+    columns += [TableColumn("±", goes=5), TableColumn("test"), TableColumn("±", goes=5)]
     columns += [TableColumn("AUC", goes=2), TableColumn("accuracy", goes=3)]
-    columns += [TableColumn("size", goes=4), TableColumn("fit", goes=7)]
-    columns += [TableColumn(name, goes=8 + j) for j, name in enumerate(more)]
+    columns += [TableColumn("size", goes=4), TableColumn("fit", goes=6)]
+    columns += [TableColumn(name, goes=7 + j) for j, name in enumerate(more)]
+    only_test = all(one.get("value") is None for one in ranked)
     rows = []
     for one in ranked:
         others = one.get("metrics") or {}
@@ -162,12 +165,12 @@ def leaderboard_rows(
                 _score(metric, one.get("value")),
                 _score(metric, _half(one.get("interval"))),
                 _score(metric, one.get("test")),
-                _score(metric, _half(one.get("test_interval"))),
+                _score(metric, _half(one.get("test_interval")) if only_test else None),
                 "" if others.get("auc") is None else bare(others["auc"]),
                 "" if accuracy is None else percent(accuracy),
                 one.get("size_words") or ("" if one.get("size") is None else number(one["size"])),
                 _took(one.get("fit_s")),
-                *(_plain((one.get("more") or {}).get(name), name) for name in more),
+                *(_plain(name, (one.get("more") or {}).get(name)) for name in more),
             ]
         )
     needed = {0, 1, 2, 3} if by_folds else {0, 3}
@@ -291,11 +294,12 @@ def _score(metric: Metric, value: float | None) -> str:
 
 
 def _half(interval: Sequence[float | None] | None) -> float | None:
+    """Half the width of an interval."""
     low, high = interval or (None, None)
     return None if low is None or high is None else (high - low) / 2
 
 
-def _plain(value: Any, name: str) -> str:
+def _plain(name: str, value: Any) -> str:
     if name == "p":
         return p_value(value)
     if not isinstance(value, float) or value.is_integer():

@@ -260,8 +260,7 @@ def _leaderboard(result: Result) -> Section:
     metric = metric_of(result)
     if not ranked:
         return Section()
-    protocol = result.protocol.rstrip(".") + "." if result.protocol else ""
-    note = " ".join(filter(None, [protocol, *_notes(ranked, result, metric)]))
+    note = " ".join(filter(None, [result.protocol, *_notes(ranked, result, metric)]))
     board = leaderboard_grid(ranked, metric, result.unit, result.folds_of)
     blocks: list[Block] = [board]
     if len(ranked) > 1:
