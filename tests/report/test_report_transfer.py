@@ -6,13 +6,13 @@ import html
 import re
 
 import pytest
-
-from featloom.errors import InputError
-from featloom.report.page import check_result
 from featloom.report.html import report_html
 from featloom.report.transfer import MOST_NAMES, summarize_transfer
 from featloom.report.transfer_figures import MOST_BARS, transfer_figures
 from featloom.report.transfer_types import TransferPart
+
+from featloom.errors import InputError
+from featloom.report.page import check_result
 
 ALONE = "linear SVM"
 HOSTILE = ["<script>alert(1)</script>", '"onload="x', "\u202ereversed", "a" * 3000, "", "</bdi>"]

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from featloom.errors import InputError
-from featloom.report.page import check_result
 from featloom.report.arcs import MOST_WORDS, levelled, sentence_drawing, text_width
 from featloom.report.html import report_html
 from featloom.report.tree_types import ParsedSentence, ShownTree, TreeNode, TreesPart, TreeTemplate
 from featloom.report.trees import MOST_BRANCHES, summarize_trees, tree_lines
 from featloom.report.trees_figures import MOST_BARS, tree_figures
+from hypothesis import given
+from hypothesis import strategies as st
+
+from featloom.errors import InputError
+from featloom.report.page import check_result
 
 
 def summary_of(part: dict) -> dict:

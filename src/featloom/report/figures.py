@@ -233,8 +233,9 @@ def _(figure: Lines) -> Drawing | None:
 
     tooltip = [alt.Tooltip("words:N", title="line")]
     tooltip += [alt.Tooltip("also:N", title="kind")] if not dash_of_name else []
-    form = {"format": ",~r"} if isinstance(values[0]["x"], int | float) else {}
-    tooltip += [alt.Tooltip("x:Q" if form else "x:N", title=visible(figure.x), **form)]
+    numeric = isinstance(values[0]["x"], int | float)
+    form = ",~r" if numeric else alt.Undefined
+    tooltip += [alt.Tooltip("x:Q" if numeric else "x:N", title=visible(figure.x), format=form)]
     tooltip += [alt.Tooltip("y:Q", title=title, format=f".{places}f")]
     base = alt.Chart(alt.Data(values=values)).encode(
         x=x, y=up("y"), tooltip=tooltip, detail="line:N",

@@ -6,9 +6,6 @@ import html
 import re
 
 import pytest
-
-from featloom.errors import InputError
-from featloom.report.page import check_result
 from featloom.report.discover import (
     MOST_ERRORS,
     MOST_FOUND,
@@ -21,6 +18,9 @@ from featloom.report.discover_figures import MOST_LINES, MOST_METHODS, discover_
 from featloom.report.discover_types import Confusion, Discovered, ErrorLine
 from featloom.report.html import report_html
 from featloom.report.summarize import summarize
+
+from featloom.errors import InputError
+from featloom.report.page import check_result
 
 CHOSEN, BASELINE = "induction", "linear model"
 OPTIONAL = [name for name in Discovered.__struct_fields__ if name != "unit"]
