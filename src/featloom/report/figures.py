@@ -563,7 +563,8 @@ def _x_of_lines(alt, figure: Lines, values: list[dict[str, Any]]):
         values=numbers if few else alt.Undefined, format=",~r", labelOverlap=True, labelAngle=0,
         grid=False, tickCount=6,
     )  # fmt: skip
-    scale = alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=14)
+    how: dict[str, Any] = {"type": "log"} if log else {"zero": False}
+    scale = alt.Scale(nice=False, padding=14, **how)
     title += " (logarithmic)" if log else ""
     return alt.X("x:Q", title=title, scale=scale, axis=axis), len(numbers)
 
