@@ -13,42 +13,48 @@ searches with default parameters look at k = 1 alone, which costs a fraction of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from experiments.runner import (
     Experiment,
     Work,
-    heading,
     listed,
     outcome,
-    p_cell,
     parts_of,
     percent,
     table,
-    two_digits,
 )
 from featloom.data.table import NominalTable
 from featloom.evaluation.objective import LEVEL
+from featloom.evaluation.significance import mcnemar
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search import MemorySearch
 from featloom.methods.memory_search.findings import (
     cases,
     curves,
-    mcnemar_matrix,
-    setting_row,
+    searches,
     trajectory,
 )
 from featloom.methods.memory_search.settings import Setting, SettingSpace
+from featloom.results import Block, Column, Grid, Section
 from featloom.search.space import candidate_key
 
 SHOWN_CASES = 8
 METHODS = {"GA": "genetic", "BA": "backward", "FO": "forward", "GU": "guided"}
 DRAWN = ("GA", "GU")  # methods that depend on a seed
 PLACES = {"features": "features", "together": "both"}
+SEARCHED = {"": "", "parameters": "parameters", "features": "features", "together": "both"}
+LETTERS = {"ignore": "–", "overlap": "O", "mvdm": "M"}
+P: TypeAlias = Callable[[dict[str, Any], dict[str, Any]], float]
+NOTE = (
+    "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward, FO"
+    " forward, GU guided; of these four first the features alone, then the parameters as well."
+    " Features: O overlap, M MVDM, – ignored. The paper's figures are on its own data."
+)
 PAPERS = ("GA", "BA", "FO")
 COLUMNS = (("DE", ""), ("EX", "parameters"), *((m, over) for over in PLACES for m in PAPERS))
 
@@ -139,35 +145,60 @@ class Searches:
                 found = [self.search(strategy, over, seed) for seed in tried]
                 name = f"{strategy}, {place}"
                 self.add(method, name, over, found)
-                trajectories.append(trajectory(name, found[0].trajectory_, seeds[0]))
-        names = [row["name"] for row in self.rows]
-        tests = mcnemar_matrix(
-            names, [self.answers[setting_in(row)] for row in self.rows], self.gold
-        )
+                trajectories.append(trajectory(name, found[0].trajectory_))
         best = max(self.rows, key=lambda row: row["validation"])
-        sizes = {name: len(table) for name, table in self.data.items()}
-        shown = self.classifier(setting_in(best)).fit(train)
-        words = finding(self.task.title, self.rows, tests)
+        sizes = " / ".join(f"{len(table):,}" for table in self.data.values())
+        shown = self.classifier(best["setting"]).fit(train)
+        words = finding(self.task.title, self.rows, self.p)
+        title = f"{self.task.title} ({self.task.corpus}, {sizes} rows)"
+        blocks: list[Block] = [
+            self.table(), curves(grid.history_, space), searches(trajectories),
+            *cases(shown, self.data["test"], self.gold, SHOWN_CASES).blocks,
+        ]  # fmt: skip
         return {
             "source": self.task.corpus,
-            "rows": sum(sizes.values()),
+            "rows": sum(map(len, self.data.values())),
             "findings": [words],
             "evaluations": len(self.evaluated),
-            "result": {
-                "task": self.task.title,
-                "corpus": self.task.corpus,
-                "features": list(train.columns),
-                "sizes": sizes,
-                "settings": self.rows,
-                "curves": curves(grid.history_, space),
-                "trajectories": trajectories,
-                "mcnemar": tests,
-                "found": best,
-                "neighbours": cases(shown, self.data["test"], self.gold, SHOWN_CASES),
-                "evaluations": len(self.evaluated),
-                "finding": words,
-            },
+            "section": Section(self.work.name, title, NOTE, blocks),
         }
+
+    def p(self, one: dict[str, Any], other: dict[str, Any], exact: bool = True) -> float:
+        """Of McNemar's test of two settings on the test part."""
+        given = [self.answers[row["setting"]] for row in (one, other)]
+        return mcnemar(self.gold, *given, exact=exact).p
+
+    def table(self) -> Grid:
+        """The paper's table, with the setting that each method found."""
+        grid = next(row for row in self.rows if row["method"] == "EX")
+
+        def over_seeds(row: dict) -> str | None:
+            values = [100 * one["test"] for one in row.get("seeds", [])]
+            return f"{min(values):.2f}–{max(values):.2f}" if values else None
+
+        def against_grid(exact: bool) -> Callable[[dict], float | None]:
+            return lambda row: None if row is grid else self.p(row, grid, exact)
+
+        return table(
+            "Accuracy on the test rows", self.rows,
+            {
+                "method": ("text", lambda row: row["method"]),
+                "searched": ("text", lambda row: row["over"]),
+                "k": ("count", lambda row: row["setting"].k),
+                "weights": ("text", lambda row: row["setting"].weights.replace("_", " ")),
+                "features": (Column("features", note="O overlap, M MVDM, – ignored"),
+                             lambda row: "".join(LETTERS[m] for m in row["setting"].modes)),
+                "valid %": ("percent", lambda row: row["validation"]),
+                "test %": ("percent", lambda row: row["test"]),
+                "over seeds": ("text", over_seeds),
+                "paper %": ("percent", lambda row: row["published"]),
+                "paper's setting": ("text", lambda row: row["published_setting"] or None),
+                "p": (Column("p", "p", "McNemar's, by chi-squared, against EX"),
+                      against_grid(False)),
+                "exact p": ("p", against_grid(True)),
+                "fits": ("count", lambda row: row["fits"]),
+            },
+        )  # fmt: skip
 
     @property
     def gold(self) -> np.ndarray:
@@ -234,18 +265,12 @@ class Searches:
         self, method: str, name: str, over: str, setting: Setting, validation: float, fits: int
     ) -> dict[str, Any]:
         figure, published_setting = self.task.published.get((method, over), (None, ""))
-        row = setting_row(
-            name,
-            setting,
-            method=method,
-            features_by=by(name) if over in PLACES else "default",
-            parameters_by=by(name) if over in ("parameters", "together") else "default",
-            validation=validation,
-            test=self.share(setting),
-            fits=fits,
-            published=figure,
-            published_setting=published_setting,
-        )
+        row = {
+            "name": name, "method": method, "over": SEARCHED[over], "setting": setting,
+            "validation": validation, "test": self.share(setting), "fits": fits,
+            "published": None if figure is None else figure / 100,
+            "published_setting": published_setting,
+        }  # fmt: skip
         self.rows.append(row)
         return row
 
@@ -266,23 +291,19 @@ class Searches:
         return float((self.answers[setting] == self.gold).mean())
 
 
-def setting_in(row: dict[str, Any]) -> Setting:
-    return Setting(row["k"], row["weights"], tuple(row["modes"]))
-
-
 def setting_of(search: MemorySearch) -> Setting:
     found = search.best_setting_
     return Setting(found["k"], found["weights"], tuple(found["modes"].values()))
 
 
-def finding(title: str, rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
+def finding(title: str, rows: list[dict[str, Any]], p_of: P) -> str:
     """What a data set says of the paper's claims, in plain words.
 
     Of several searches the one that did best on validation speaks for them.
     """
 
     def claim(one: dict[str, Any], other: dict[str, Any], *verbs: str) -> str:
-        p = p_of(one, other, tests)
+        p = p_of(one, other)
         difference = one["test"] - other["test"]
         words = outcome({"significant": p < LEVEL, "difference": difference}, *verbs)
         sign = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
@@ -290,8 +311,8 @@ def finding(title: str, rows: list[dict[str, Any]], tests: dict[str, Any]) -> st
         return f"{words} ({name}{percent(one['test'])} against {percent(other['test'])} %, {sign})."
 
     default, grid = (best([row for row in rows if row["method"] == m]) for m in ("DE", "EX"))
-    alone = [row for row in rows if searched(row) == "features"]
-    both = [row for row in rows if searched(row) == "together"]
+    alone = [row for row in rows if row["over"] == "features"]
+    both = [row for row in rows if row["over"] == "both"]
     verbs = ("helps", "hurts", "makes no difference")
     sentences = [
         f"{title[:1].upper()}{title[1:]}: optimising the parameters {claim(grid, default, *verbs)}",
@@ -312,18 +333,18 @@ def finding(title: str, rows: list[dict[str, Any]], tests: dict[str, Any]) -> st
             "below the exhaustive grid, which lies within the space searched."
         )
     if both:
-        sentences.append(ranking(both, tests))
+        sentences.append(ranking(both, p_of))
     return " ".join(sentences)
 
 
-def ranking(rows: list[dict[str, Any]], tests: dict[str, Any]) -> str:
+def ranking(rows: list[dict[str, Any]], p_of: P) -> str:
     """Which searches beat which beyond chance."""
     wins = []
     for one in rows:
         beaten = [
             by(other["name"])
             for other in rows
-            if one["test"] > other["test"] and p_of(one, other, tests) < LEVEL
+            if one["test"] > other["test"] and p_of(one, other) < LEVEL
         ]
         if beaten:
             wins.append(f"{by(one['name'])} beats {listed(beaten)}")
@@ -337,68 +358,9 @@ def by(name: str) -> str:
     return name.partition(",")[0]
 
 
-def searched(row: dict[str, Any]) -> str:
-    features, parameters = (row[f"{what}_by"] != "default" for what in ("features", "parameters"))
-    return "together" if features and parameters else "features" if features else ""
-
-
 def best(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The row with the highest validation score; of equals the first."""
     return max(rows, key=lambda row: row["validation"])
-
-
-def p_of(one: dict[str, Any], other: dict[str, Any], tests: dict[str, Any]) -> float:
-    names = tests["names"]
-    return tests["p"][names.index(one["name"])][names.index(other["name"])]
-
-
-def show(result: dict[str, Any]) -> Iterator[Any]:
-    """The paper's Tables 3 to 5, with the setting that each method found."""
-    for part in result["memory"]:
-        sizes = " / ".join(f"{n:,}" for n in part["sizes"].values())
-        yield heading(f"{part['task']} ({part['corpus']}, {sizes} rows)")
-        yield settings_table(part)
-        yield part["finding"] + "\n"
-    seeds = result["parameters"]["seeds"]
-    yield (
-        "DE default, EX exhaustive search of k, weights and one metric, GA genetic, BA backward,"
-        " FO forward, GU guided; of these four first the features alone, then the parameters as"
-        " well.  Features: O overlap, M MVDM, - ignored.  valid, test and paper are per cent right;"
-        " the paper's are on its own data.  p and exact: McNemar's test against EX by chi-squared"
-        " and by the binomial."
-        + (f"  Over seeds: test, lowest to highest of {seeds}." if seeds > 1 else "")
-    )
-
-
-def settings_table(part: dict[str, Any]) -> Any:
-    letters = {"ignore": "-", "overlap": "O", "mvdm": "M"}
-    rows, tests = part["settings"], part["mcnemar"]
-    grid = next(i for i, row in enumerate(rows) if row["method"] == "EX")
-
-    def against_grid(row: dict, test: str) -> str:
-        return p_cell(tests[test][rows.index(row)][grid])
-
-    def over_seeds(row: dict) -> str:
-        values = [100 * one["test"] for one in row.get("seeds", [])]
-        return f"{min(values):.2f}–{max(values):.2f}" if values else ""
-
-    several = any(row.get("seeds") for row in rows)
-    return table(
-        rows,
-        {
-            "<": lambda row: row["method"],
-            "k": lambda row: str(row["k"]),
-            "<weights": lambda row: row["weights"].replace("_", " ").replace("information", "inf."),
-            "<features": lambda row: "".join(letters[mode] for mode in row["modes"]),
-            "valid": lambda row: percent(row["validation"]),
-            "test": lambda row: percent(row["test"]),
-            **({"over seeds": over_seeds} if several else {}),
-            "paper": lambda row: two_digits(row["published"]),
-            "p": lambda row: against_grid(row, "chi2_p"),
-            "exact": lambda row: against_grid(row, "p"),
-        },
-        sections=searched,
-    )
 
 
 EXPERIMENT = Experiment(
@@ -406,8 +368,7 @@ EXPERIMENT = Experiment(
     noun="task",
     parts=tuple(TASKS),
     work=search_task,
-    gather=lambda found: {"memory": [part["result"] for part in found.values()]},
-    show=show,
+    gather=lambda found: {"sections": [part["section"] for part in found.values()]},
     listed_as="tasks",
     sampled=("rows", 100),
 )

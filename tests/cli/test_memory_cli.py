@@ -17,7 +17,7 @@ import pytest
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = ("schema", "command", "versions", "data", "seed", "timing")
-SEARCH = ("best_setting", "best_score", "evaluations")
+SEARCH = ("leaderboard", "evaluations")
 ASIDE = ("timing", "command", "versions", "use")  # how long it took and how it was asked for
 
 
@@ -39,6 +39,11 @@ def stopped_when_it_grows(
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.002)
     return False
+
+
+def blocks_of(result: dict, name: str) -> list[dict]:
+    (section,) = [one for one in result["sections"] if one["name"] == name]
+    return section["blocks"]
 
 
 def result_of(run: Path) -> dict:
@@ -77,24 +82,21 @@ def test_a_run_holds_result_journal_model_and_page(ticket_run):
     assert set(HEAD + SEARCH) <= set(result)
     assert result["kind"] == "memory"
     assert result["data"]["rows"] == 400
-    assert set(result["best_setting"]) == {"k", "weights", "vote", "modes"}
+    (found,) = [one["settings"] for one in result["leaderboard"] if one["chosen"]]
+    assert set(found) == {"k", "weights", "vote", "modes"}
     # The two columns that decide together are both in use.
-    assert {"area", "plan"} <= {
-        name for name, mode in result["best_setting"]["modes"].items() if mode != "ignore"
-    }
-    assert len(result["memory"][0]["neighbours"]) == 5
+    assert {"area", "plan"} <= {name for name, mode in found["modes"].items() if mode != "ignore"}
+    assert len(result["sections"][-1]["blocks"]) == 5
 
 
 def test_the_settings_are_printed_with_protocol_and_verdict(ticket_run):
     _, run, printed = ticket_run
     result = json.loads((run / "result.json").read_text())
-    first, second, *_ = printed.splitlines()
-    assert first == "360 training rows, 40 test rows"
-    assert second == (
-        "10 % of the rows held out at random as test part; "
+    assert printed.splitlines()[0] == (
+        "360 training rows, 40 test rows; 10 % of the rows held out at random as test part; "
         "searched by cross-validation over the others"
     )
-    for word in ("default", "best uniform", "guided search", "valid %", "test %"):
+    for word in ("default", "best uniform", "guided search ←", "validation", "test"):
         assert word in printed
     assert result["verdict"] in printed
     assert f"model: {run / 'model.featloom'}" in printed
@@ -112,18 +114,20 @@ def test_parts_can_be_files_of_their_own(featloom, tmp_path, ticket_rows):
     )  # fmt: skip
     assert (answer.code, answer.err) == (0, "")
     result = json.loads(answer.out)
-    assert result["memory"][0]["sizes"] == {"train": 250, "valid": 70, "test": 80}
     assert result["evaluations"] == 5 * (3**2 - 1)
-    assert result["protocol"] == "searched on the validation part, reported on the test part"
+    assert result["protocol"] == (
+        "250 training rows, 70 validation rows, 80 test rows; searched on the validation part, "
+        "reported on the test part"
+    )
 
 
 def test_a_corpus_comes_with_its_own_parts(featloom, data_folder):
     answer = featloom("memory", "ppattach", "--strategy", "grid", "--ks", "1", "--json")
     assert (answer.code, answer.err) == (0, "")
     result = json.loads(answer.out)
-    assert result["memory"][0]["sizes"] == {"train": 20801, "valid": 4039, "test": 3097}
-    default, _ = result["memory"][0]["settings"]
-    assert round(100 * default["validation"], 1) == 82.3
+    assert result["protocol"].startswith("20,801 training rows, 4,039 validation rows, 3,097 test")
+    default, _ = result["leaderboard"]
+    assert round(100 * default["value"], 1) == 82.3
 
 
 def test_a_search_killed_again_and_again_ends_in_the_same_result(tickets, tmp_path):
@@ -169,7 +173,7 @@ def test_a_budget_ends_the_search(featloom, tickets):
         "memory", tickets, "--target", "escalated", "--trials", "12", "--folds", "2", "--json"
     )
     result = json.loads(answer.out)
-    assert (result["evaluations"], result["stopped"]) == (12, "budget")
+    assert (result["evaluations"], result["budget"]["stopped"]) == (12, "trials")
 
 
 # TiMBL
@@ -286,7 +290,7 @@ def test_more_neighbours_than_cases_is_no_fault(featloom, tmp_path):
         "memory", path, "--target", "escalated", "--strategy", "grid", "--ks", "1,999", "--json"
     )
     assert (answer.code, answer.err) == (0, "")
-    assert json.loads(answer.out)["memory"][0]["curves"][0]["k"] == [1, 999]
+    assert blocks_of(json.loads(answer.out), "Neighbours")[0]["lines"][0]["x"] == [1, 999]
 
 
 def test_columns_that_never_change_leave_the_most_frequent_class(featloom, tmp_path):
@@ -296,7 +300,7 @@ def test_columns_that_never_change_leave_the_most_frequent_class(featloom, tmp_p
     answer = featloom("memory", path, "--target", "escalated", "--json")
     assert answer.code == 0
     result = json.loads(answer.out)
-    assert result["test_score"] == 0.75
+    assert [one["test"] for one in result["leaderboard"] if one["chosen"]] == [0.75]
     assert not result["significant"]
 
 

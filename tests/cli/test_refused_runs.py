@@ -173,7 +173,7 @@ def test_the_same_run_may_take_longer_or_other_cores_and_its_data_another_name(
     )
     assert (answer.code, answer.err) == (0, "")
     again = json.loads((folder / "result.json").read_text())
-    assert again["memory"] == result["memory"]
+    assert again["leaderboard"] == result["leaderboard"]
     # Of an option that is younger than the run nobody can have asked for anything.
     request = json.loads((folder / "request.json").read_text())
     assert request["options"]["budget"] == "90s"
@@ -251,7 +251,7 @@ def test_a_second_command_is_refused_while_the_first_waits_for_its_pipe(featloom
     assert (first.returncode, err) == (0, "")
     assert not (out / ".featloom-lock").exists()
     found, same = (json.loads((one / "result.json").read_text()) for one in (out, run[1]))
-    assert found["memory"][0]["settings"] == same["memory"][0]["settings"]
+    assert found["leaderboard"] == same["leaderboard"]
 
 
 def test_the_lock_of_a_process_that_was_killed_is_free(featloom, tmp_path, run):
@@ -285,7 +285,7 @@ def test_a_kill_while_a_run_ends_leaves_nothing_behind(run, tmp_path, after):
     assert resumed.communicate(timeout=PATIENCE) == ("", "")
     assert sorted(held_by(out)) == sorted(held_by(whole))
     found, same = (json.loads((one / "result.json").read_text()) for one in (out, whole))
-    assert (found["memory"], found["verdict"]) == (same["memory"], same["verdict"])
+    assert (found["sections"], found["verdict"]) == (same["sections"], same["verdict"])
 
 
 NOT_UTF8 = os.fsdecode(b"m\xfcller")

@@ -136,7 +136,7 @@ def test_the_score_on_the_test_part_is_that_of_a_model_that_never_saw_it(found, 
 def test_the_features_are_those_of_the_pipeline_by_name(found, frame):
     assert len(found.features) == found.pipeline()[0].transform(frame[COLUMNS]).shape[1]
     assert any("area=" in name and "plan=" in name for name in found.features)
-    shown = found.result["findings"]
+    shown = found.result["sections"][0]["blocks"]
     assert {
         row[0] for part in shown if part["title"].startswith("features") for row in part["rows"]
     } <= set(found.features)

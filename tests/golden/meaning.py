@@ -90,12 +90,13 @@ def _discover_of_schema_1(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]
 
 
 def _method_of_schema_1(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for part in ("best_setting", "baseline_setting"):
-        for name, value in (result.get(part) or {}).items():
-            yield f"{part.replace('_', ' ')} / {name}", _short(value)
-    for part in ("best_score", "baseline_score", "test_score"):
-        if result.get(part) is not None:
-            yield part.replace("_", " "), result[part]
+    if result["kind"] == "induction":
+        for part in ("best_setting", "baseline_setting"):
+            for name, value in (result.get(part) or {}).items():
+                yield f"{part.replace('_', ' ')} / {name}", _short(value)
+        for part in ("best_score", "baseline_score"):
+            if result.get(part) is not None:
+                yield part.replace("_", " "), result[part]
     for one in result.get("models", []):
         name = f"contender / {_name(one['name'])}"
         yield f"{name} / test", one["value"]
@@ -159,7 +160,69 @@ def _comparison_of_schema_1(one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
     yield f"{name} / significant", one["significant"]
 
 
-READERS: dict[int, Callable[[Mapping[str, Any]], Meaning]] = {1: of_schema_1}
+# ── schema 2 ──
+
+# The tables whose rows are compared by their first words, by their title, and what they are called.
+TABLES = {
+    "conjunctions": "conjunctions",
+    "atomic features": "atomic",
+    "templates": "templates",
+}
+
+
+def of_schema_2(result: Mapping[str, Any]) -> Meaning:
+    """The meanings of a result of schema 2."""
+    found = dict(_data_of_schema_1(result["data"]))
+    found |= {
+        name: result[name]
+        for name in ("metric", "significant", "evaluations")
+        if result.get(name) is not None
+    }
+    if result["kind"] == "discover":
+        tables = [block for one in result["sections"] for block in one["blocks"]]
+        found |= dict(_discover_of_schema_1(dict(result) | {"findings": tables}))
+    else:
+        found |= dict(_method_of_schema_2(result))
+    for one in result.get("comparisons", []):
+        if not one.get("test"):
+            found |= dict(_comparison_of_schema_1(one))
+    return found
+
+
+def _method_of_schema_2(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for one in result["leaderboard"]:
+        yield from _model_of_schema_2(result["kind"], one)
+    for one in result["comparisons"]:
+        if one["test"].startswith("McNemar"):
+            yield f"comparison / {_name(one['a'])} / {_name(one['b'])} / p", one["p"]
+    for section in result["sections"]:
+        for block in section["blocks"]:
+            if block["block"] == "grid" and block.get("title") in TABLES:
+                title = TABLES[block["title"]]
+                yield f"found / {title} / number", block.get("total") or len(block["rows"])
+                yield f"found / {title}", hashed(_feature(row[0]) for row in block["rows"])
+            elif block["block"] == "tree":
+                yield "found / nodes of the first tree", block.get("n_nodes")
+
+
+def _model_of_schema_2(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    name = f"contender / {_name(one['name'])}"
+    yield f"{name} / test", one["test"]
+    if kind == "memory":
+        settings = one["settings"]
+        yield f"{name} / validation", one["value"]
+        yield f"{name} / fits", one["more"]["evaluations"]
+        yield f"{name} / setting", f"{settings['k']} {settings['weights']} {settings['vote']}"
+        for column, mode in settings["modes"].items():
+            yield f"{name} / {column}", mode
+
+
+def _feature(value: Any) -> str:
+    """A feature by name: its parts may be given one by one."""
+    return " & ".join(value) if isinstance(value, list) else str(value)
+
+
+READERS: dict[int, Callable[[Mapping[str, Any]], Meaning]] = {1: of_schema_1, 2: of_schema_2}
 
 
 # ── files ──

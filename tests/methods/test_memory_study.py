@@ -4,21 +4,25 @@ concluded."""
 from __future__ import annotations
 
 import itertools
+import json
 import random
 
 import numpy as np
 import pytest
 
-from featloom.cli.memory import memory_search, show
+from featloom.cli.memory import memory_search
+from featloom.cli.show import show_result
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.learners.comparison import VOTES
 from featloom.methods.memory_search import MemorySearch
-from featloom.methods.memory_search.findings import setting_row
+from featloom.methods.memory_search.findings import model_of
 from featloom.methods.memory_search.parts import make_parts
 from featloom.methods.memory_search.settings import Setting
 from featloom.methods.memory_search.study import study_memory, verdict
 from featloom.report.page import check_result
+from featloom.results import Comparison
+from featloom.runs import encode_result
 
 
 def letters(n: int, seed: int = 3, words: int | None = None) -> NominalTable:
@@ -95,39 +99,45 @@ def test_a_part_with_other_columns_or_no_classes_is_refused():
 @pytest.fixture(scope="module")
 def studied():
     parts = make_parts(letters(1200))
-    return parts, *study_memory(parts, MemorySearch(cv=3, random_state=0), task="letters")
+    return parts, *study_memory(parts, MemorySearch(cv=3, random_state=0))
+
+
+def chosen(result: dict):
+    (found,) = [one for one in result["leaderboard"] if one.chosen]
+    assert found.name == result["chosen"]
+    return found
 
 
 def test_the_found_setting_is_scored_on_the_test_part_by_the_learner_that_comes_with_it(studied):
     parts, result, classifier = studied
-    answers = classifier.predict(parts.test)
+    predictions = classifier.predict(parts.test)
     gold = np.array(parts.test.classes, dtype=object)[parts.test.labels]
-    part = result["memory"][0]
-    assert result["test_score"] == part["found"]["test"] == (answers == gold).mean()
-    assert part["found"]["modes"] == list(classifier.modes_)
-    assert result["best_setting"]["k"] == classifier.k
-    assert result["best_setting"]["modes"]["after"] != "ignore"
+    found = chosen(result)
+    assert found.test == (predictions == gold).mean()
+    assert list(found.settings["modes"].values()) == list(classifier.modes_)
+    assert found.settings["k"] == classifier.k
+    assert found.settings["modes"]["after"] != "ignore"
 
 
 def test_the_search_is_never_below_the_grid_nor_the_grid_below_the_default(studied):
     _, result, _ = studied
-    default, grid, found = result["memory"][0]["settings"]
-    assert default["validation"] <= grid["validation"] <= found["validation"]
-    assert (default["k"], default["weights"]) == (1, "gain_ratio")
-    assert found["validation"] == result["best_score"]
-    assert [row["fits"] for row in (default, grid)] == [1, 10]
-    assert found["fits"] == result["evaluations"]
+    default, grid, found = result["leaderboard"]
+    assert default.value <= grid.value <= found.value
+    assert (default.settings["k"], default.settings["weights"]) == (1, "gain_ratio")
+    assert [one.more["evaluations"] for one in (default, grid)] == [1, 10]
+    assert found.more["evaluations"] == result["evaluations"]
 
 
 def test_a_study_has_everything_that_the_page_shows(studied):
     _, result, _ = studied
-    part = check_result(result).memory[0]
-    assert (part.task, part.features) == ("letters", ["before", "after", "stray"])
-    assert len(part.curves) == 10
-    assert [line.name for line in part.trajectories] == ["guided"]
-    assert len(part.mcnemar.p) == 3
-    assert len(part.neighbours) == 5
-    assert all(case.neighbours for case in part.neighbours)
+    read = check_result(json.loads(encode_result(result)))
+    blocks = {section.name: section.blocks for section in read.sections}
+    assert [row[0] for row in blocks["Settings"][0].rows] == ["before", "after", "stray"]
+    assert len(blocks["Neighbours"][0].lines) == 10
+    assert [line.name for line in blocks["Search"][0].lines] == ["guided"]
+    assert len(read.comparisons) == 3
+    assert len(blocks["Cases"]) == 5
+    assert all(len(case.rows) > 1 for case in blocks["Cases"])
 
 
 @pytest.mark.parametrize("over", ["features", "parameters"])
@@ -135,26 +145,27 @@ def test_one_side_alone_can_be_searched(tmp_path, over):
     journal = tmp_path / "search.journal"
     search = MemorySearch(strategy="local", over=over, cv=2, random_state=0, journal=journal)
     result, classifier = study_memory(make_parts(letters(300)), search)
-    rows = result["memory"][0]["settings"]
+    names = [one.name for one in result["leaderboard"]]
+    assert names[:2] == ["default", "best uniform setting"]
     if over == "parameters":
-        assert [row["method"] for row in rows] == ["DE", "EX"]
+        assert len(names) == 2
         assert len(set(classifier.modes_)) == 1
     else:
-        assert [row["method"] for row in rows] == ["DE", "EX", "local"]
-        assert (rows[-1]["k"], rows[-1]["weights"]) == (1, "gain_ratio")
-        assert rows[-1]["parameters_by"] == "default"
+        assert names[2:] == ["found by local search"]
+        settings = chosen(result).settings
+        assert (settings["k"], settings["weights"]) == (1, "gain_ratio")
         assert (tmp_path / "grid.journal").exists()
 
 
 def test_the_default_is_the_default_also_where_the_search_has_other_values():
     search = MemorySearch(ks=[3, 5], strategy="grid", cv=2, random_state=0)
     parts = make_parts(letters(300))
-    default, grid = study_memory(parts, search)[0]["memory"][0]["settings"]
-    wide, _ = study_memory(parts, MemorySearch(strategy="grid", cv=2, random_state=0))[0]["memory"][
-        0
-    ]["settings"]
-    assert default == wide
-    assert grid["k"] in (3, 5)
+    default, grid = study_memory(parts, search)[0]["leaderboard"]
+    wide, _ = study_memory(parts, MemorySearch(strategy="grid", cv=2, random_state=0))[0][
+        "leaderboard"
+    ]
+    assert (default.settings, default.value) == (wide.settings, wide.value)
+    assert grid.settings["k"] in (3, 5)
 
 
 def test_an_exclusive_or_leaves_the_default_with_the_most_frequent_class():
@@ -164,8 +175,8 @@ def test_an_exclusive_or_leaves_the_default_with_the_most_frequent_class():
     train = NominalTable.from_columns({"a": a, "b": b}, labels=parity)
     parts = make_parts(train, train, train)
     result, _ = study_memory(parts, MemorySearch(compat=None, random_state=0))
-    default, _, found = result["memory"][0]["settings"]
-    assert (default["test"], found["test"]) == (0.5, 1.0)
+    default, _, found = result["leaderboard"]
+    assert (default.test, found.test) == (0.5, 1.0)
     assert result["significant"]
 
 
@@ -200,11 +211,14 @@ def said(
 ):
     settings = [ROWS["default"], ROWS["grid"], ROWS[found]]
     names = ["default", "best uniform setting", "found by genetic search"]
-    rows = [
-        setting_row(name, setting, validation=v, test=t)
+    models = [
+        model_of(name, setting, ["letter", "next"], validation=v, test=t)
         for name, setting, v, t in zip(names, settings, (0.8, *valid), test, strict=True)
     ]
-    return verdict(rows, {"p": [[], p, p]}, kept)
+    models[kept].chosen = True
+    pairs = [(names[kept], names[0], p[0]), (names[kept], names[1], p[1])]
+    tests = [Comparison(a, b, p=p) for a, b, p in pairs if a != b]
+    return verdict(models, tests)[0]
 
 
 def test_a_verdict_says_what_is_known_and_no_more():
@@ -247,35 +261,31 @@ def test_the_best_model_seen_is_kept_though_it_be_that_of_the_grid(keep):
     parts = make_parts(letters(1200))
     how = {"strategy": "genetic", "trials": 2, "cv": 3, "keep": keep, "random_state": 0}
     result, classifier = study_memory(parts, MemorySearch(**how))
-    part = result["memory"][0]
-    _, grid, found = part["settings"]
-    assert (grid["name"], found["name"]) == ("best uniform setting", "found by genetic search")
-    assert grid["validation"] > found["validation"]
+    _, grid, found = result["leaderboard"]
+    assert (grid.name, found.name) == ("best uniform setting", "found by genetic search")
+    assert grid.value > found.value
     kept = grid if keep == "best" else found
-    assert part["found"] == kept
-    assert result["best_score"] == kept["validation"]
+    assert chosen(result) is kept
     gold = np.array(parts.test.classes, dtype=object)[parts.test.labels]
-    assert result["test_score"] == kept["test"] == (classifier.predict(parts.test) == gold).mean()
-    assert (classifier.k, list(classifier.modes_)) == (kept["k"], kept["modes"])
-    assert list(result["best_setting"]["modes"].values()) == kept["modes"]
-    place = part["settings"].index(kept)
-    assert result["significant"] == (part["mcnemar"]["p"][place][0] < 0.05)
+    assert kept.test == (classifier.predict(parts.test) == gold).mean()
+    assert classifier.k == kept.settings["k"]
+    assert list(classifier.modes_) == list(kept.settings["modes"].values())
+    (p,) = [t.p for t in result["comparisons"] if (t.a, t.b) == (kept.name, "default")]
+    assert result["significant"] == (p < 0.05)
     assert ("It is kept, because the search fell short" in result["verdict"]) == (keep == "best")
     assert ("The search fell short" in result["verdict"]) == (keep == "strategy")
-    check_result(result)
 
 
-def test_the_table_of_a_study_shows_the_setting_that_is_kept(capsys, monkeypatch):
+def test_the_table_of_a_study_marks_the_setting_that_is_kept(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     search = MemorySearch(strategy="genetic", trials=2, cv=3, random_state=0)
     result, classifier = study_memory(make_parts(letters(1200)), search)
-    show(result, None, None)
+    show_result(json.loads(encode_result(result)), None)
     printed = capsys.readouterr().out
-    words = {"overlap": "overlap (O)", "mvdm": "MVDM (M)"}
+    words = {"overlap": "overlap", "mvdm": "MVDM"}
     (mode,) = set(classifier.modes_)  # of the grid
-    assert f"\n{words[mode]}: before, after, stray\n" in printed
-    (line,) = [one for one in printed.splitlines() if one.startswith("│ best uniform")]
-    assert line.split("│")[-2].strip() == ""  # it is not held against itself
+    assert printed.count(words[mode]) >= 3
+    assert "best uniform setting ←" in printed
 
 
 def test_a_study_is_by_accuracy():
@@ -342,7 +352,7 @@ def test_the_command_searches_the_vote_unless_it_is_told_one():
     for vote, votes in ((None, list(VOTES)), ("inverse_linear", ["inverse_linear"])):
         search = memory_search(**given, vote=vote).set_params(random_state=0)
         result, classifier = study_memory(parts, search)
-        assert classifier.vote == result["best_setting"]["vote"]
+        assert classifier.vote == chosen(result).settings["vote"]
         assert classifier.vote in votes
         tried = [list(one.result.get("votes", votes)) for one in search.history_]
         assert [sorted(names) for names in tried] == [sorted(votes)] * len(tried)

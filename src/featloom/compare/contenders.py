@@ -24,21 +24,9 @@ from featloom.evaluation.significance import (
     paired_bootstrap,
 )
 from featloom.formats.packing import packed, unpacked
+from featloom.results import Grid
 
 Setting: TypeAlias = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a contender found, as a small table that a person can read.
-
-    >>> Finding("conjunctions", ["feature", "weight"], [["letter=c & next=h", 1.5]]).rows[0][1]
-    1.5
-    """
-
-    title: str
-    columns: list[str]
-    rows: list[list[Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -84,7 +72,7 @@ class Fitted(Protocol):
         """An int code for every row or token of the data, in order."""
         ...
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         """What can be read off the model."""
         ...
 

@@ -15,10 +15,11 @@ from time import monotonic, process_time
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
+import msgspec
 import numpy as np
 
 from featloom.cluster import current_cluster
-from featloom.compare.contenders import Contender, Finding, Fitted, Question, names_of
+from featloom.compare.contenders import Contender, Fitted, Question, names_of
 from featloom.compare.schedule import FirstAnswers
 from featloom.compare.trials import Trials
 from featloom.compare.warming import compile_kernels, kernels_of, n_units, needs_kernels
@@ -27,6 +28,7 @@ from featloom.discover.progress import Progress
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
+from featloom.results import Block, Section
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
 from featloom.search.workers import number_of_workers
 from featloom.shown import visible
@@ -528,14 +530,20 @@ def _parts(
         "leaderboard": found.leaderboard,
         "comparisons": found.comparisons,
         "curves": found.curves,
-        "findings": [] if fitted is None else [_finding(found, one) for one in fitted.findings()],
+        "sections": [] if fitted is None else _sections(found, fitted),
         "errors": _errors(question, protocol, found, history),
         "evaluations": len(history),
     }
 
 
-def _finding(found: Found, one: Finding) -> dict[str, Any]:
-    return {"method": found.chosen, "title": one.title, "columns": one.columns, "rows": one.rows}
+def _sections(found: Found, fitted: Fitted) -> list[dict[str, Any]]:
+    """What the chosen contender found, its first table open."""
+    blocks: list[Block] = []
+    for table in fitted.findings():
+        table.folded = bool(blocks)
+        blocks.append(table)
+    section = Section("Found", f"What {found.chosen} found", blocks=blocks)
+    return [msgspec.to_builtins(section)] if blocks else []
 
 
 def _errors(

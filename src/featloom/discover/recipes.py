@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline
 
-from featloom.compare.contenders import Finding, Setting
+from featloom.compare.contenders import Setting
 from featloom.compare.yardsticks import EBMYardstick, LightGBMYardstick
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
@@ -29,6 +29,7 @@ from featloom.methods.memory_search import MemorySearch
 from featloom.methods.memory_search.settings import SMOOTHINGS
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.family_templates import FamilyTemplates
+from featloom.results import Grid, grid
 
 LINEAR, CHANCE = "linear model", "class shares"
 STRENGTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 3.0, 10.0)
@@ -76,7 +77,7 @@ class Recipe:
     calibrated_by: str = ""
     calibrate: Callable[[Any, float], None] = lambda *_: None
     asked_together: Callable[..., Callable[[int, Any], np.ndarray]] | None = None
-    found: Callable[[Any, int], list[Finding]] = lambda *_: []
+    found: Callable[[Any, int], list[Grid]] = lambda *_: []
     keep: Callable[[Any, Path, Rows], list[str]] = lambda *_: []
 
     @property
@@ -84,7 +85,7 @@ class Recipe:
         """Values that are tried, from which the best is taken on rows not learned from."""
         return {"temperature": TEMPERATURES, "smoothing": SMOOTHINGS}.get(self.calibrated_by, ())
 
-    def findings(self, model: Any, most: int) -> list[Finding]:
+    def findings(self, model: Any, most: int) -> list[Grid]:
         return self.found(model, most)
 
     def save(self, model: Any, folder: Path, learned: Rows) -> list[str]:
@@ -364,7 +365,7 @@ def _n_features(model: Any) -> int:
     return int(model[-1].n_features_in_)
 
 
-def _weights(model: Any, most: int) -> list[Finding]:
+def _weights(model: Any, most: int) -> list[Grid]:
     """The features with the largest weights, each with the class that it speaks for."""
     classifier = model[-1]
     weights = getattr(classifier, "coef_", None)
@@ -382,25 +383,28 @@ def _weights(model: Any, most: int) -> list[Finding]:
     rows = [
         [features.name(int(j)), classes[towards[j]], round(float(strength[j]), 4)] for j in best
     ]
-    return [Finding("features by weight", ["feature", "speaks for", "weight"], rows)]
+    columns = {"feature": "feature", "speaks for": "text", "weight": "number"}
+    return [grid("features by weight", columns, rows)]
 
 
-def _templates_and_weights(model: Any, most: int) -> list[Finding]:
+def _templates_and_weights(model: Any, most: int) -> list[Grid]:
     grown = model[0]
     templates = getattr(grown, "grown_", None) or grown.templates_.grown_
     rows = [
         [str(one.template), round(float(one.gain), 1), round(float(one.coverage), 4)]
         for one in templates[:most]
     ]
-    found = Finding("templates", ["columns joined", "gain in bits", "share of rows"], rows)
+    columns = {"columns joined": "feature", "gain in bits": "number", "share of rows": "share"}
+    found = grid("templates", columns, rows)
     return [found, *_weights(model, most)]
 
 
-def _memory_weights(model: Any, most: int) -> list[Finding]:
+def _memory_weights(model: Any, most: int) -> list[Grid]:
     memory = getattr(model[-1], "best_estimator_", model[-1])
     columns = memory._reader.table.columns
     rows = [
         [name, mode, round(float(weight), 5)]
         for name, mode, weight in zip(columns, memory.modes_, memory.weights_, strict=True)
     ]
-    return [Finding("columns", ["column", "compared by", "weight"], rows[:most])]
+    columns_of = {"column": "text", "compared by": "text", "weight": "number"}
+    return [grid("columns", columns_of, rows[:most])]

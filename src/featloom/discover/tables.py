@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Finding, Judged, Question, Setting, tallied
+from featloom.compare.contenders import Contender, Judged, Question, Setting, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.discover.looks import table_warnings
@@ -48,6 +48,7 @@ from featloom.evaluation.verdict import (
 )
 from featloom.formats.packing import packed, unpacked
 from featloom.learners.linear import LinearClassifier
+from featloom.results import Grid
 from featloom.words import counted, no_such
 
 Rows = NominalTable | FeatureMatrix
@@ -569,7 +570,7 @@ class FittedPipeline:
         codes, p = self.probabilities(data)
         return codes[p.argmax(axis=1)]
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         return self.recipe.findings(self.model, _MOST_SHOWN)
 
     def save(self, folder: Path) -> list[str]:

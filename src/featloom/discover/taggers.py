@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Finding, Setting
+from featloom.compare.contenders import Contender, Setting
 from featloom.data.table import NominalTable
 from featloom.discover.sentences import seen_alone
 from featloom.discover.template_sets import (
@@ -34,6 +34,7 @@ from featloom.features.windows import window_table
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.findings import template_rows
+from featloom.results import Grid, grid
 from featloom.runs import write_beside
 from featloom.search.space import json_text
 from featloom.words import counted
@@ -190,15 +191,17 @@ class FittedTagger:
     def answers(self, data: NominalTable) -> np.ndarray:
         return _codes(self.model.predict(data), self.classes)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         gains, measured = self.templates.gains, self.templates.measured
         rows = [[one["text"], one["features"]] for one in template_rows(self.model, [])]
         if not measured:
-            return [Finding("templates", ["template", "features"], rows[:_MOST_SHOWN])]
+            columns = {"template": "feature", "features": "count"}
+            return [grid("templates", columns, rows[:_MOST_SHOWN])]
         # Templates that were there from the start have no gain of their own.
         rows.sort(key=lambda row: -gains.get(row[0], 0.0))
         shown = [[*row, _shown(gains.get(row[0]))] for row in rows[:_MOST_SHOWN]]
-        return [Finding("templates", ["template", "features", measured], shown)]
+        columns = {"template": "feature", "features": "count", measured: "number"}
+        return [grid("templates", columns, shown)]
 
     def save(self, folder: Path) -> list[str]:
         self.model.save(folder / MODEL)
@@ -245,12 +248,13 @@ class FittedMemory:
             return np.empty(0, dtype=np.int32)
         return _codes([self.model.predict(window_table(data, self.window))], self.classes)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         columns = self.model._reader.table.columns
         weights = self.model.weights_
         order = np.argsort(-weights, kind="stable").tolist()
         rows = [[columns[j], round(float(weights[j]), 5)] for j in order]
-        return [Finding("places of the window", ["place", "gain ratio"], rows[:_MOST_SHOWN])]
+        heads = {"place": "text", "gain ratio": "number"}
+        return [grid("places of the window", heads, rows[:_MOST_SHOWN])]
 
     def save(self, folder: Path) -> list[str]:
         return []
@@ -286,7 +290,7 @@ class FittedSameLabel:
     def answers(self, data: NominalTable) -> np.ndarray:
         return np.full(len(data), self.code, dtype=np.int32)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         return []
 
     def save(self, folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from featloom.compare.contenders import Contender, Finding, Setting
+from featloom.compare.contenders import Contender, Setting
 from featloom.data.readers.task_archives import with_tasks
 from featloom.data.row_prints import RowPrints
 from featloom.data.task_rows import TaskRows
@@ -30,6 +30,7 @@ from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
 from featloom.methods.transfer.task_models import TaskModels
+from featloom.results import Grid, grid
 
 # Strengths of the one model for all tasks.
 STRENGTHS = (1.0, 0.1, 0.3, 3.0, 10.0)
@@ -153,7 +154,7 @@ class FittedTasks:
         # A task that was not learned has no model, and so no right answer.
         return np.array([code_of.get(one, -1) for one in given.tolist()], dtype=np.int32)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         found = [self._strongest()]
         if self.models.prior is not None:
             found += _relevance(self.models.prior)
@@ -163,7 +164,7 @@ class FittedTasks:
         learned = RowPrints.of(with_tasks(self.rows.matrix, self.rows.tasks, self.rows.task_column))
         return save_tasks(replace(self.models, learned=learned), folder)
 
-    def _strongest(self) -> Finding:
+    def _strongest(self) -> Grid:
         """The feature with the highest weight for each class of a task, the largest first."""
         models = self.models
         rows = []
@@ -176,21 +177,23 @@ class FittedTasks:
                         weight, name = column.data[best], models.features.name(column.row[best])
                         rows.append([task, models.classes[k], name, float(f"{weight:.4g}")])
         rows.sort(key=lambda row: -row[3])
-        return Finding("what speaks most for a class", ["task", "class", "feature", "weight"],
-                       rows[:_MOST_SHOWN])  # fmt: skip
+        columns = {"task": "text", "class": "text", "feature": "feature", "weight": "number"}
+        return grid("what speaks most for a class", columns, rows[:_MOST_SHOWN])
 
 
-def _relevance(prior: RelevancePrior) -> list[Finding]:
+def _relevance(prior: RelevancePrior) -> list[Grid]:
     families = list(prior.family_rates().items())[:_MOST_SHOWN]
     p = prior.probability()
     likely = np.argsort(-p, kind="stable")[:_MOST_SHOWN].tolist()
     return [
-        Finding(
-            "families by relevance", ["family", "share of its features that tasks choose"],
+        grid(
+            "families by relevance",
+            {"family": "text", "share of its features that tasks choose": "share"},
             [[name, round(rate, 5)] for name, rate in families],
         ),
-        Finding(
-            "features by relevance", ["feature", "probability", "tasks that chose it"],
+        grid(
+            "features by relevance",
+            {"feature": "feature", "probability": "number", "tasks that chose it": "text"},
             [
                 [name, round(float(p[j]), 4), ", ".join(map(str, prior.vouchers(name)[:8]))]
                 for j in likely

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Finding, Setting, tallied
+from featloom.compare.contenders import Contender, Setting, tallied
 from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.data.trees import table_of_trees
@@ -35,6 +35,7 @@ from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.learners.parser import LONGEST, DependencyParser
 from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
 from featloom.learners.tree_paths import GrownTemplate
+from featloom.results import Grid, grid
 from featloom.runs import write_beside
 from featloom.words import counted
 
@@ -213,7 +214,7 @@ class FittedNeighbour:
         head = place + self.side
         return np.where(head > np.repeat(lengths, lengths), 0, head).astype(np.int32)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         return []
 
     def save(self, folder: Path) -> list[str]:
@@ -296,7 +297,7 @@ class FittedParser:
         heads = [head for sentence in self.model.predict(data) for head in sentence]
         return np.array(heads, dtype=np.int32)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Grid]:
         grown: Sequence[GrownTemplate] = getattr(self.model, "grown_", ())
         rows = [
             [str(one.template), float(f"{one.gain:.4g}"), round(float(one.coverage), 4), one.trees]
@@ -305,10 +306,14 @@ class FittedParser:
         known = {row[0] for row in rows}
         others = [str(one) for one in self.model.templates_ if str(one) not in known]
         if not rows:
-            return [Finding("templates", ["template"], [[one] for one in others[:_MOST_SHOWN]])]
+            alone = [[one] for one in others[:_MOST_SHOWN]]
+            return [grid("templates", {"template": "feature"}, alone)]
         rows += [[one, None, None, None] for one in others]
-        columns = ["template", "gain in bits", "share of edges", "trees"]
-        return [Finding("templates", columns, rows[:_MOST_SHOWN])]
+        columns = {
+            "template": "feature", "gain in bits": "number", "share of edges": "share",
+            "trees": "count",
+        }  # fmt: skip
+        return [grid("templates", columns, rows[:_MOST_SHOWN])]
 
     def save(self, folder: Path) -> list[str]:
         self.model.save(folder / MODEL)

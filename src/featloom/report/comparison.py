@@ -260,7 +260,8 @@ def _leaderboard(result: Result) -> Section:
     metric = metric_of(result)
     if not ranked:
         return Section()
-    note = " ".join(filter(None, [result.protocol, *_notes(ranked, result, metric)]))
+    protocol = result.protocol[:1].upper() + result.protocol[1:].rstrip(".")
+    note = " ".join([*([f"{protocol}."] if protocol else []), *_notes(ranked, result, metric)])
     board = leaderboard_grid(ranked, metric, result.unit, result.folds_of)
     blocks: list[Block] = [board]
     if len(ranked) > 1:
@@ -542,7 +543,7 @@ def _besides(metric: Metric) -> list[tuple[str, str, str, str]]:
         ("log_loss", "log-loss", "loss", "on the part held out; lower is better"),
         ("auc", "AUC", "number", "on the part held out: area under the ROC curve"),
         ("accuracy", "accuracy %", "percent", "on the part held out"),
-        ("brier", "Brier", "number", "on the part held out: mean squared error of probabilities"),
+        ("brier", "Brier", "loss", "on the part held out: mean squared error of probabilities"),
     ]
     return [one for one in every if one[1].removesuffix(" %") != metric.name]
 

@@ -233,8 +233,9 @@ def _(figure: Lines) -> Drawing | None:
 
     tooltip = [alt.Tooltip("words:N", title="line")]
     tooltip += [alt.Tooltip("also:N", title="kind")] if not dash_of_name else []
-    form = {"format": ",~r"} if isinstance(values[0]["x"], int | float) else {}
-    tooltip += [alt.Tooltip("x:Q" if form else "x:N", title=visible(figure.x), **form)]
+    numeric = isinstance(values[0]["x"], int | float)
+    form = ",~r" if numeric else alt.Undefined
+    tooltip += [alt.Tooltip("x:Q" if numeric else "x:N", title=visible(figure.x), format=form)]
     tooltip += [alt.Tooltip("y:Q", title=title, format=f".{places}f")]
     base = alt.Chart(alt.Data(values=values)).encode(
         x=x, y=up("y"), tooltip=tooltip, detail="line:N",
@@ -562,7 +563,8 @@ def _x_of_lines(alt, figure: Lines, values: list[dict[str, Any]]):
         values=numbers if few else alt.Undefined, format=",~r", labelOverlap=True, labelAngle=0,
         grid=False, tickCount=6,
     )  # fmt: skip
-    scale = alt.Scale(type="log" if log else "linear", zero=False, nice=False, padding=14)
+    how: dict[str, Any] = {"type": "log"} if log else {"zero": False}
+    scale = alt.Scale(nice=False, padding=14, **how)
     title += " (logarithmic)" if log else ""
     return alt.X("x:Q", title=title, scale=scale, axis=axis), len(numbers)
 
