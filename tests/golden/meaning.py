@@ -183,9 +183,12 @@ def of_schema_2(result: Mapping[str, Any]) -> Meaning:
         found |= dict(_discover_of_schema_1(dict(result) | {"findings": tables}))
     else:
         found |= dict(_method_of_schema_2(result))
+    if result["kind"] == "induction":
+        found.pop("significant", None)  # its one comparison tells
     for one in result.get("comparisons", []):
-        if not one.get("test"):
-            found |= dict(_comparison_of_schema_1(one))
+        if not str(one.get("test")).startswith("McNemar"):
+            adjusted = one["p"] if one.get("p_adjusted") is None else one["p_adjusted"]
+            found |= dict(_comparison_of_schema_1(dict(one) | {"p_adjusted": adjusted}))
     return found
 
 
@@ -197,12 +200,29 @@ def _method_of_schema_2(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"comparison / {_name(one['a'])} / {_name(one['b'])} / p", one["p"]
     for section in result["sections"]:
         for block in section["blocks"]:
-            if block["block"] == "grid" and block.get("title") in TABLES:
-                title = TABLES[block["title"]]
+            rows = block.get("rows", [])
+            if section["name"] in TRANSFERRED and block["block"] == "grid":
+                yield from TRANSFERRED[section["name"]](rows)
+            elif block["block"] == "grid" and block.get("title", "").lower() in TABLES:
+                title = TABLES[block["title"].lower()]
                 yield f"found / {title} / number", block.get("total") or len(block["rows"])
                 yield f"found / {title}", hashed(_feature(row[0]) for row in block["rows"])
             elif block["block"] == "tree":
                 yield "found / nodes of the first tree", block.get("n_nodes")
+
+
+def _tasks(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Any]]:
+    for name, *_, alone, helped, _ in rows:
+        yield f"task / {name} / alone", alone
+        yield f"task / {name} / helped", helped
+
+
+# Sections of transfer by name, and what their rows mean.
+TRANSFERRED: dict[str, Callable[[Sequence[Sequence[Any]]], Iterable[tuple[str, Any]]]] = {
+    "Tasks": _tasks,
+    "Families": lambda rows: ((f"found / {row[0]} / chosen by tasks", row[3]) for row in rows),
+    "Clusters": lambda rows: [("found / clusters", hashed(" ".join(row[2]) for row in rows))],
+}
 
 
 def _model_of_schema_2(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -215,6 +235,17 @@ def _model_of_schema_2(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str,
         yield f"{name} / setting", f"{settings['k']} {settings['weights']} {settings['vote']}"
         for column, mode in settings["modes"].items():
             yield f"{name} / {column}", mode
+    elif kind == "induction":
+        yield f"{name} / features", one["size"]
+        if one["value"] is not None:
+            which = "best" if one["chosen"] else "baseline"
+            yield f"{which} score", one["value"]
+            for key, value in one["settings"].items():
+                yield f"{which} setting / {key}", _short(value)
+    elif kind == "transfer of relevance":
+        yield f"{name} / features", one["more"]["features"]
+        if one["more"]["p"] is not None:
+            yield f"{name} / p", one["more"]["p"]
 
 
 def _feature(value: Any) -> str:
