@@ -181,7 +181,7 @@ def scores_section(inducer: ConjunctionInducer) -> Section:
 
 
 def dropped_section(inducer: ConjunctionInducer) -> Section:
-    """How many conjunctions were dropped, and why."""
+    """How many features were dropped, and why."""
     dropped = {reason: n for reason, n in inducer.dropped_.items() if n}
     whole = sum(dropped.values())
     columns = {"reason": "text", "features": "count", "share": "share"}
