@@ -175,7 +175,7 @@ def test_a_saved_parser_parses_alike(question, tmp_path):
     asked = question.take(TEST)
     assert loaded.predict_trees(asked) == fitted.model.predict_trees(asked)
     (found,) = fitted.findings()
-    assert found.columns[0] == "template"
+    assert found.columns[0].label == "template"
     assert found.rows
 
 

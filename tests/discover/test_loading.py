@@ -168,8 +168,7 @@ def test_classes_of_numbers_are_as_often_right_as_their_names(
             main([command, f"{name}.csv", "--target", "soft", *more, *HOW[2:-1], f"run {name}"])
         assert end.value.code == 0
         result = json.loads((tmp_path / f"run {name}" / "result.json").read_text())
-        rows = result["memory"][0]["settings"] if command == "memory" else result["models"]
-        found.append([row["test" if command == "memory" else "value"] for row in rows])
+        found.append([row["test"] for row in result["leaderboard"]])
     assert found[0] == found[1]
     assert max(found[0]) > 0.8
 

@@ -426,7 +426,7 @@ def _comparison() -> bytes:
     )
     only = ["linear model", "induction", "memory"]
     found = discover(table, only=only, budget=None, n_jobs=1)
-    head = {"schema": 1, "command": "featloom discover x.csv", "versions": {}, "seed": 0}
+    head = {"schema": 2, "command": "featloom discover x.csv", "versions": {}, "seed": 0}
     return encode_result({**head, "timing": {"total_s": 1.0}, **found.result})
 
 
