@@ -93,7 +93,7 @@ def show_grid(console: Any, drawn: Mapping[str, Any], most: int | None) -> None:
     ]
     rows = [[cell["text"] for cell in row["cells"]] for row in drawn["rows"][:most]]
     console.print(table_for(console.width, columns, rows))
-    if (left := len(drawn["rows"]) - len(rows)) > 0:
+    if (left := drawn["total"] - len(rows)) > 0:
         console.say(f"and {left:,} more")
 
 

@@ -68,6 +68,7 @@ def shown_grid(grid: Grid) -> dict[str, Any] | None:
         "folded": grid.folded,
         "mark": visible(grid.mark),
         "count": number(total),
+        "total": total,
     }
 
 
