@@ -138,16 +138,15 @@ def leaderboard_rows(
     more = list(dict.fromkeys(name for one in ranked for name in one.get("more") or {}))
     columns = [TableColumn("contender", is_number=False)]
     columns += [TableColumn("folds" if by_folds or not ranked else "validation")]
-    columns += [TableColumn("±", goes=5), TableColumn("test")]
+    columns += [TableColumn("±", goes=5), TableColumn("test"), TableColumn("±", goes=5)]
     columns += [TableColumn("AUC", goes=2), TableColumn("accuracy", goes=3)]
     columns += [TableColumn("size", goes=4), TableColumn("fit", goes=6)]
     columns += [TableColumn(name, goes=7 + j) for j, name in enumerate(more)]
+    only_test = all(one.get("value") is None for one in ranked)
     rows = []
     for one in ranked:
         others = one.get("metrics") or {}
         accuracy = None if metric.name == "accuracy" else others.get("accuracy")
-        low, high = one.get("interval") or (None, None)
-        half = None if low is None or high is None else (high - low) / 2
         of = one.get("folds_of") or n_folds
         partly = of and (one.get("n_folds") or of) < of
         rows.append(
@@ -156,13 +155,14 @@ def leaderboard_rows(
                 + (f" ({one['n_folds']} of {of} folds)" if partly else "")
                 + (" ←" if one.get("chosen") else ""),
                 _score(metric, one.get("value")),
-                _score(metric, half),
+                _score(metric, _half(one.get("interval"))),
                 _score(metric, one.get("test")),
+                _score(metric, _half(one.get("test_interval")) if only_test else None),
                 "" if others.get("auc") is None else bare(others["auc"]),
                 "" if accuracy is None else percent(accuracy),
                 one.get("size_words") or ("" if one.get("size") is None else number(one["size"])),
                 _took(one.get("fit_s")),
-                *(_plain((one.get("more") or {}).get(name)) for name in more),
+                *(_plain(name, (one.get("more") or {}).get(name)) for name in more),
             ]
         )
     needed = {0, 1, 2, 3} if by_folds else {0, 3}
@@ -285,7 +285,15 @@ def _score(metric: Metric, value: float | None) -> str:
     return bare(value, 4) if metric.lower_is_better else metric.text(value)
 
 
-def _plain(value: Any) -> str:
+def _half(interval: Sequence[float | None] | None) -> float | None:
+    """Half the width of an interval."""
+    low, high = interval or (None, None)
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _plain(name: str, value: Any) -> str:
+    if name.endswith(" %") and value is not None:
+        return number(100 * value, 2)
     if not isinstance(value, float) or value.is_integer():
         return "" if value is None else str(value) if isinstance(value, str) else f"{value:,.0f}"
     return f"{value:,.3g}"

@@ -112,7 +112,8 @@ def leaderboard_grid(
         Column(held, kind, "on the part held out for the end"),
         *(Column(label, form, note) for _, label, form, note in besides),
         Column("published %", "percent", "the paper's, on its own data"),
-        Column("size", "count"), Column("setting"), *(Column(name) for name in more),
+        Column("size", "count"), Column("setting"),
+        *(Column(name, "percent" if name.endswith(" %") else "text") for name in more),
         Column("fits in", "seconds"), Column("predicts in", "seconds", "1,000 predictions"),
     ]  # fmt: skip
     if all(isinstance(one.size, int | float) and not one.size_words for one in ranked):
