@@ -323,7 +323,7 @@ def experiments_section(title: str, rows: Sequence[Mapping[str, Any]], note: str
     """Table 2 and Figures 2 to 5 of the paper: F1 and times of models on sets of templates."""
     ahead = {row["id"]: row["ahead"] for row in rows if "ahead" in row}
     head: dict[str, Any] = {
-        "": ("count", lambda row: row["id"]),
+        "experiment": ("count", lambda row: row["id"]),
         "sets": ("text", lambda row: " ".join(map(str, row["sets"]))),
         "model": ("text", lambda row: NAMES[row["model"]]),
     }

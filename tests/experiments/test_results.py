@@ -88,7 +88,15 @@ def test_a_stopped_run_goes_on_to_the_same_end(result_of, tmp_path):
 def rows_of(grid) -> list[dict]:
     """The rows of a table, by the heads of its columns."""
     heads = [column.label for column in grid.columns]
-    return [dict(zip(heads, row, strict=True)) for row in grid.rows]
+    plain = [[c["value"] if isinstance(c, dict) else c for c in row] for row in grid.rows]
+    return [dict(zip(heads, row, strict=True)) for row in plain]
+
+
+def table_of(result: dict, name: str, title: str = "") -> list[dict]:
+    """The rows of a table in the section with this name or title."""
+    (section,) = [one for one in result["sections"] if name in (one.name, one.title)]
+    (found,) = [b for b in section.blocks if isinstance(b, Grid) and b.title == title]
+    return rows_of(found)
 
 
 class TestMemory:
@@ -122,21 +130,12 @@ class TestMemory:
         assert of["GU", "both"] >= of["EX", "parameters"]
 
 
-def rows_of(result: dict, name: str, table: str = "") -> list[dict]:
-    """The rows of a table in the section with this name or title."""
-    (section,) = [one for one in result["sections"] if name in (one.name, one.title)]
-    (found,) = [b for b in section.blocks if isinstance(b, Grid) and b.title == table]
-    plain = [[c["value"] if isinstance(c, dict) else c for c in row] for row in found.rows]
-    heads = [column.label for column in found.columns]
-    return [dict(zip(heads, row, strict=True)) for row in plain]
-
-
 class TestTemplates:
     @pytest.mark.parametrize("text", [title for title, *_ in TEXTS.values()])
     def test_the_table_has_the_shape_of_the_paper(self, text, result_of):
         result = result_of("templates")
-        rows = rows_of(result, text, "F1")
-        assert [row[""] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+        rows = table_of(result, text, "F1")
+        assert [row["experiment"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
         assert [row["model"] for row in rows] == ["ME", "CRF"] * 3 + ["MEMM", "CRF"] * 3
         assert [row["templates"] for row in rows[::2]] == [26, 34, 42, 35, 38, 40]
         assert all(0.5 < row["F1 %"] < 1 for row in rows)
@@ -145,7 +144,7 @@ class TestTemplates:
         drawn = [b for s in result["sections"] if s.title == text for b in s.blocks[:4]]
         assert [[len(line.x) for line in figure.lines] for figure in drawn] == [[6, 6]] * 4
         ranked = f"{text}: does a cheap model tell what a CRF would?"
-        titles = [row["one template more, ranked by"] for row in rows_of(result, ranked)]
+        titles = [row["one template more, ranked by"] for row in table_of(result, ranked)]
         assert titles == [title for _, title in PROXIES.values()]
         (section,) = [one for one in result["sections"] if one.title == ranked]
         assert len(section.blocks[0].points) == 2 * 36
@@ -154,13 +153,13 @@ class TestTemplates:
 class TestTrees:
     def test_the_table_has_the_rows_of_the_chapter(self, result_of):
         result = result_of("bosque")
-        rows = rows_of(result, "UD Bosque")
+        rows = table_of(result, "UD Bosque")
         systems = TREEBANKS["bosque"].systems
         assert [row["system"] for row in rows] == [system.name for system in systems]
         assert all(0.3 < row["UAS %"] < 1 for row in rows)
         published = [s.published and s.published / 100 for s in systems]
         assert [row["published %"] for row in rows] == published
-        assert {r["seeds"] for r in rows_of(result, "UD Bosque", "What they took")} == {2}
+        assert {r["seeds"] for r in table_of(result, "UD Bosque", "What they took")} == {2}
         (figure,) = [b for b in result["sections"][0].blocks if isinstance(b, Intervals)]
         assert all(dot.interval[0] <= dot.value <= dot.interval[1] for dot in figure.dots)
         assert [dot.second for dot in figure.dots] == published
@@ -172,18 +171,18 @@ class TestTrees:
     def test_three_tables_have_a_linear_model_with_and_without_templates(self, result_of):
         result = result_of("tables")
         for title in ("letter to sound", "PP attachment", "chunk labels in windows"):
-            own = {row["system"]: row for row in rows_of(result, title, "What they took")}
+            own = {row["system"]: row for row in table_of(result, title, "What they took")}
             basic, joined = own["linear, basic"], own["linear, templates"]
             assert basic["templates"] <= joined["templates"]
             assert basic["features"] <= joined["features"]
-            assert all(0.3 < row["accuracy %"] <= 1 for row in rows_of(result, title))
+            assert all(0.3 < row["accuracy %"] <= 1 for row in table_of(result, title))
         assert all(test["b"].endswith("linear, basic") for test in result["comparisons"])
 
     def test_templates_of_a_tagger_are_thinned(self, result_of):
         result = result_of("chunks")
-        rows = {row["system"]: row for row in rows_of(result, "English chunks", "What they took")}
+        rows = {row["system"]: row for row in table_of(result, "English chunks", "What they took")}
         assert rows["grown, thinned"]["templates"] <= rows["grown"]["templates"]
-        assert all(0.5 < row["F1 %"] < 1 for row in rows_of(result, "English chunks"))
+        assert all(0.5 < row["F1 %"] < 1 for row in table_of(result, "English chunks"))
         plans = {one.title: one.code for one in result["sections"][-1].blocks}
         grown, thinned = (
             {frozenset(map(tuple, t["places"])) for t in json.loads(plans[name])["templates"]}

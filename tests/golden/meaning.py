@@ -162,7 +162,8 @@ def _comparison_of_schema_1(one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
 
 # ── schema 2 ──
 
-# The tables whose rows are compared by their first words, by their title, and what they are called.
+# The tables whose rows are compared by their first words, by their title or that of their section,
+# and what they are called.
 TABLES = {
     "conjunctions": "conjunctions",
     "atomic features": "atomic",
@@ -184,7 +185,7 @@ def of_schema_2(result: Mapping[str, Any]) -> Meaning:
     else:
         found |= dict(_method_of_schema_2(result))
     for one in result.get("comparisons", []):
-        if not one.get("test"):
+        if result["kind"] != "memory":
             found |= dict(_comparison_of_schema_1(one))
     return found
 
@@ -193,14 +194,22 @@ def _method_of_schema_2(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for one in result["leaderboard"]:
         yield from _model_of_schema_2(result["kind"], one)
     for one in result["comparisons"]:
-        if one["test"].startswith("McNemar"):
+        if result["kind"] == "memory":
             yield f"comparison / {_name(one['a'])} / {_name(one['b'])} / p", one["p"]
     for section in result["sections"]:
         for block in section["blocks"]:
-            if block["block"] == "grid" and block.get("title") in TABLES:
-                title = TABLES[block["title"]]
+            title = block.get("title") or section["name"].lower()
+            if block["block"] == "grid" and title in TABLES:
+                title, width = TABLES[title], 2 if result["kind"] == "template search" else 1
                 yield f"found / {title} / number", block.get("total") or len(block["rows"])
-                yield f"found / {title}", hashed(_feature(row[0]) for row in block["rows"])
+                yield (
+                    f"found / {title}",
+                    hashed(" ".join(map(_feature, row[:width])) for row in block["rows"]),
+                )
+            elif block["block"] == "facts":
+                facts = {label: value for label, value, _ in block["items"]}
+                if "trees" in facts:
+                    yield "found / trees", facts["trees"]
             elif block["block"] == "tree":
                 yield "found / nodes of the first tree", block.get("n_nodes")
 
@@ -215,6 +224,13 @@ def _model_of_schema_2(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str,
         yield f"{name} / setting", f"{settings['k']} {settings['weights']} {settings['vote']}"
         for column, mode in settings["modes"].items():
             yield f"{name} / {column}", mode
+    elif kind in ("tree templates", "template search"):
+        if one["size"] is not None:
+            yield f"{name} / features", one["size"]
+        if one["setting"]:
+            yield f"{name} / setting", one["setting"]
+        if kind == "tree templates" and "templates" in one["more"]:
+            yield f"{name} / templates", one["more"]["templates"]
 
 
 def _feature(value: Any) -> str:

@@ -62,6 +62,8 @@ def show_section(console: Any, section: Section, whole: bool = False) -> None:
     """
     if not (section.brief or whole):
         return
+    if not any(isinstance(block, Words | Facts | Grid) for block in section.blocks):
+        return
     console.say(section.title or section.name)
     if whole and section.note:
         console.say(section.note)

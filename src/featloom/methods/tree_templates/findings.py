@@ -233,11 +233,8 @@ def sentences_section(
         )
         for s in chosen
     ]
-    note = (
-        "Arcs go from a head to its modifier: gold arcs above the words, predicted ones below. "
-        "A difference is told as a word, its gold head, and the head that was predicted."
-    )
-    return Section("Sentences", "Sentences, gold and predicted", note, [Arcs("", sentences)])
+    title = "Sentences, gold and predicted"
+    return Section("Sentences", title, blocks=[Arcs("", sentences)])
 
 
 @contextmanager
