@@ -156,7 +156,8 @@ def _transfer_of_schema_1(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _comparison_of_schema_1(one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     name = f"comparison / {_name(one['a'])} / {_name(one['b'])}"
     yield f"{name} / difference", one["difference"]
-    yield f"{name} / p", one.get("p_adjusted", one["p"])
+    adjusted = one.get("p_adjusted")
+    yield f"{name} / p", one["p"] if adjusted is None else adjusted
     yield f"{name} / significant", one["significant"]
 
 

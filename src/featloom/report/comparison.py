@@ -451,9 +451,9 @@ def _time(budget: Budget | None, board: Sequence[Model]) -> Section:
         ("first leaderboard after", budget.first_answer, "seconds"),
         ("of all processors", budget.cpu, "seconds"), ("compiled, once", compiled, "seconds"),
     ]  # fmt: skip
-    if budget.stopped == "finished" and all(span is None for _, span, _ in spans):
-        return Section()
     why = why_stopped(budget.stopped, [one.status for one in board])
+    if why == STOPPED["finished"] and all(span is None for _, span, _ in spans):
+        return Section()
     blocks: list[Block] = [Facts(spans)]
     if why:
         blocks.append(Words(f"It stopped because {why}."))
