@@ -18,7 +18,7 @@ from featloom.methods.tree_templates import TreeTemplates
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 COLUMNS = ("customer", "area", "plan", "channel", "language", "escalated")
-ASIDE = ("timing", "command", "versions", "use", "seconds")
+ASIDE = ("timing", "command", "versions", "use", "seconds", "fit_s")
 
 
 def found_in(run: Path) -> dict:
