@@ -206,7 +206,11 @@ def selected(
         wall, after = monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = sum(getattr(after, one) - getattr(before, one) for one in ("ru_utime", "ru_stime"))
         tagger = SequenceTagger.load(run / "model.featloom")
-        learned = json.loads((run / "result.json").read_text())["template_search"]["sizes"]
+        (learned,) = (
+            one["learned"]
+            for one in json.loads((run / "result.json").read_text())["leaderboard"]
+            if one["chosen"]
+        )
     answers = codes_of(question, in_one_row(tagger.predict(question.take(units))))
     line = {
         "data": "chunks", "budget": given.select_budget, "chosen": "featloom select",

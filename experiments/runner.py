@@ -27,7 +27,7 @@ from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
-from featloom.results import Column, Grid, Section, grid
+from featloom.results import Block, Column, Dot, Grid, Intervals, Section, grid
 from featloom.runs import Run
 from featloom.search import Budget, Evaluation, Journal, fingerprint, search
 from featloom.search.loop import Progress
@@ -332,6 +332,55 @@ def marks_of(parts: Iterable[NominalTable]) -> str:
 
 
 # Figures and tests.
+
+
+def systems_section(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    tests: Sequence[Mapping[str, Any]],
+    *,
+    note: str = "",
+) -> Section:
+    """Systems on one data set: what they are worth, beside published figures, and what they took.
+
+    Parameters
+    ----------
+    rows : those of :func:`system_row`; ``published`` is a share.
+    tests : those of :func:`compared`; the first of a system is the one that is shown.
+    """
+    metric, of = rows[0]["metric"], {test["a"]: test for test in reversed(tests)}
+
+    def tested(what: str) -> Callable[[Any], Any]:
+        return lambda row: of.get(f"{title}: {row['name']}", {}).get(what)
+
+    def field_of(what: str) -> Callable[[Any], Any]:
+        return lambda row: row.get(what)
+
+    def score(row: Any) -> Any:
+        low, high = map(percent, row["interval"])
+        return {"value": row["value"], "under": f"{low} to {high}"}
+
+    dots = [Dot(row["name"], row["value"], row["interval"], row.get("published")) for row in rows]
+    head: dict[str, tuple[str, Callable[[Any], Any]]] = {"system": ("text", field_of("name"))}
+    blocks: list[Block] = [
+        Intervals(f"{title}: {metric}", metric, "percent", dots, "published"),
+        table("", rows, head | {
+            f"{metric} %": ("percent", score), "sd": ("percent", field_of("sd")),
+            "all %": ("percent", field_of("with_punctuation")),
+            "gain": ("points", tested("difference")), "p": ("p", tested("p")),
+            "published %": ("percent", field_of("published")),
+        }),
+        table("What they took", rows, head | {
+            "templates": ("count", field_of("templates")),
+            "features": ("count", field_of("features")),
+            "fitted in": ("seconds", field_of("seconds")),
+            "found in": ("seconds", field_of("found_s")),
+            "valid %": ("percent", field_of("valid")), "seeds": ("count", field_of("seeds")),
+        }),
+    ]  # fmt: skip
+    if any(row.get("setting") for row in rows):
+        blocks.append(table("Settings", rows, head | {"setting": ("text", field_of("setting"))}))
+    return Section(title, note=note, blocks=blocks)
 
 
 def spread(values: Sequence[float]) -> dict[str, float | None]:

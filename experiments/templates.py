@@ -15,7 +15,7 @@ rank these additions as the CRF does?
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,13 @@ from experiments.runner import (
     Experiment,
     Work,
     english_chunks,
-    gain,
-    heading,
     listed,
     marks_of,
-    p_cell,
     parts_of,
     percent,
     size_of,
     spread,
     table,
-    two_digits,
 )
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
@@ -49,6 +45,8 @@ from featloom.features.template import Template
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger, templates_of_lines
 from featloom.methods.template_search.screen import PartModels, Screen
+from featloom.results import Bars, Block, Column, Line, Lines, Point, Points, Section
+from featloom.words import parts_in_words
 
 PASSES, C2 = 10, 1.0
 MOST_CRF_SEEDS = 3  # behind the ranking of single additions, which has many models
@@ -57,6 +55,13 @@ TAGGED = 3  # times, of which the fastest counts: it is over in a blink
 WINDOW = 4
 COLUMNS = ("word", "pos")
 TIMES = ("train_s", "train_cpu_s", "tag_s", "tag_cpu_s")
+NOTE = (
+    "Table 2 of the paper: maximum entropy (ME) or a MEMM against a CRF, F1 of chunks on test, "
+    "means over seeds; ahead and p: of the CRF, by a paired bootstrap over sentences. Training "
+    "includes making the features; on one thread, CPU: seconds of the processor. The paper has "
+    "plots without figures; their shape: the CRF ahead of ME and of the MEMM, these two cheaper to "
+    "train, dearer to tag with."
+)
 NAMES = {"maxent": "ME", "memm": "MEMM", "crf": "CRF"}
 # Ways to rank templates without training a CRF for each: the model whose time they take, the title.
 PROXIES = {
@@ -286,23 +291,129 @@ def label_text(work: Work) -> dict[str, Any]:
             for one in work.ask(trials, asked)
         }
         (screening,) = work.ask(trials, [{"part": "screening"}])
-    experiments = experiment_rows(work.name, results)
-    proxies, agreement = rank_proxies(work.name, work.seeds, found, screening.result)
+    experiments = experiment_rows(results)
+    proxies, agreement = rank_proxies(work.seeds, found, screening.result)
     sizes = {part: size_of(table) for part, table in parts.items()}
     return {
         "source": corpus,
         "rows": sum(sizes.values()),
-        "sizes": sizes,
         "findings": [finding(title, experiments, agreement)],
-        "experiments": experiments,
-        "proxies": proxies,
-        "agreement": agreement,
-        "stages": [
-            {"data": work.name, "name": part, "models": len(seconds), "seconds": sum(seconds)}
-            for part in ("experiment", "addition", "screening")
-            for seconds in [[e.seconds for e in work.entries if e.candidate["part"] == part]]
+        "comparisons": [
+            {
+                "a": f"{title}, experiment {row['id']}: CRF",
+                "b": f"{title}, experiment {row['id']}: {NAMES[EXPERIMENTS[row['id']][0]]}",
+                "significant": row["ahead"]["p"] < LEVEL,
+                **row["ahead"],
+            }
+            for row in experiments[1::2]
+        ],
+        "sections": [
+            experiments_section(
+                title,
+                experiments,
+                f"{parts_in_words({name: sizes[name] for name in PARTS}, 'sentence')}. {NOTE}",
+            ),
+            proxies_section(title, proxies, agreement),
+            stages_section(title, work),
         ],
     }
+
+
+def experiments_section(title: str, rows: Sequence[Mapping[str, Any]], note: str) -> Section:
+    """Table 2 and Figures 2 to 5 of the paper: F1 and times of models on sets of templates."""
+    ahead = {row["id"]: row["ahead"] for row in rows if "ahead" in row}
+    head: dict[str, Any] = {
+        "experiment": ("count", lambda row: row["id"]),
+        "sets": ("text", lambda row: " ".join(map(str, row["sets"]))),
+        "model": ("text", lambda row: NAMES[row["model"]]),
+    }
+    scores = head | {
+        "templates": ("count", lambda row: row["templates"]),
+        "features": ("count", lambda row: row["features"]),
+        "F1 %": ("percent", lambda row: row["f1"]),
+        "sd": ("percent", lambda row: row["sd"]),
+        "ahead": ("points", lambda row: row.get("ahead", {}).get("difference")),
+        "p": ("p", lambda row: row.get("ahead", {}).get("p")),
+    }
+    times = {
+        "train": "train_s", "CPU": "train_cpu_s", "tag": "tag_s", "CPU ": "tag_cpu_s",
+        "total": "total_s",
+    }  # fmt: skip
+    took = head | {
+        name: ("seconds", lambda row, field=field: row[field]) for name, field in times.items()
+    }
+    figures = {
+        "F1": ("f1", "percent"), "training time": ("train_s", "seconds"),
+        "tagging time": ("tag_s", "seconds"), "total time": ("total_s", "seconds"),
+    }  # fmt: skip
+    blocks: list[Block] = [
+        Lines(
+            f"{title}: {what}", "experiment", what, kind, lines_of(rows, field),
+            names=[str(number) for number in ahead], from_zero=kind == "seconds",
+        )
+        for what, (field, kind) in figures.items()
+    ]  # fmt: skip
+    blocks += [table("F1", rows, scores), table("Seconds", rows, took)]
+    return Section("Experiments", title, note, blocks)
+
+
+def lines_of(rows: Sequence[Mapping[str, Any]], field: str) -> list[Line]:
+    """A line for the CRF and one for the cheap models.
+
+    As in the paper ME and the MEMM share one: without label pairs the two are the same model.
+    """
+    order = list(dict.fromkeys(row["id"] for row in rows))
+    found = []
+    for name, is_crf in (("ME, MEMM", False), ("CRF", True)):
+        own = [row for row in rows if (row["model"] == "crf") == is_crf]
+        places: list[float | None] = [order.index(one["id"]) for one in own]
+        found.append(Line(name, places, [one[field] for one in own]))
+    return found
+
+
+def proxies_section(
+    title: str, proxies: Sequence[Mapping[str, Any]], agreement: Sequence[Mapping[str, Any]]
+) -> Section:
+    """What each addition is worth to a cheap model and to the CRF, and how well the ranks agree."""
+    points = [
+        Point(row["template"], row[model], row["crf"], name)
+        for model, name in (("maxent", "maximum entropy"), ("memm", "MEMM"))
+        for row in proxies
+    ]
+    drawn = Points(
+        "Each template by a cheap model and by the CRF", "F1 by the cheap model", "F1 by the CRF",
+        points,
+    )  # fmt: skip
+    once = Column("once, CPU s", "number", "for all templates together")
+    columns: dict[str, Any] = {
+        "one template more, ranked by": ("text", lambda row: row["title"]),
+        "as the CRF": (
+            Column("as the CRF", "number", "Spearman's rank correlation"),
+            lambda row: row["spearman"],
+        ),
+        "CPU s a template": ("number", lambda row: row["cpu_s"]),
+        "once": (once, lambda row: row["once_cpu_s"] or None),
+    }
+    note = (
+        f"{len(proxies)} templates, each added alone to a window of one token on both sides, on "
+        "development sentences. Spearman's rank correlation says how well an order agrees with "
+        "that of the CRF."
+    )
+    return Section(
+        "Proxies", f"{title}: does a cheap model tell what a CRF would?", note,
+        [drawn, table("", agreement, columns)],
+    )  # fmt: skip
+
+
+def stages_section(title: str, work: Work) -> Section:
+    """What the parts of the work took."""
+    spent: dict[str, list[float]] = {}
+    for one in work.entries:
+        spent.setdefault(one.candidate["part"], []).append(one.seconds)
+    names = [f"{part}: {len(seconds):,}" for part, seconds in spent.items()]
+    bars = Bars("Time of each stage, and its models", "took", "seconds", names,
+                [sum(seconds) for seconds in spent.values()])  # fmt: skip
+    return Section("Stages", f"{title}: where the time went", blocks=[bars])
 
 
 def additions_asked(seeds: range) -> list[dict[str, Any]]:
@@ -315,7 +426,7 @@ def additions_asked(seeds: range) -> list[dict[str, Any]]:
     ]
 
 
-def experiment_rows(data: str, results: Mapping[tuple[int, str], list[dict]]) -> list[dict]:
+def experiment_rows(results: Mapping[tuple[int, str], list[dict]]) -> list[dict]:
     """Table 2: the cheap model and then the CRF, with its test against the cheap one."""
     rows: list[dict[str, Any]] = []
     counts = {}
@@ -324,7 +435,6 @@ def experiment_rows(data: str, results: Mapping[tuple[int, str], list[dict]]) ->
         counts[number, model] = np.sum([result["counts"] for result in own], axis=0)
         f1 = spread([result["score"] for result in own])
         row = {
-            "data": data,
             "id": number,
             "model": model,
             "sets": list(sets),
@@ -334,6 +444,7 @@ def experiment_rows(data: str, results: Mapping[tuple[int, str], list[dict]]) ->
             "sd": f1["sd"],
             **{name: float(np.mean([result[name] for result in own])) for name in TIMES},
         }
+        row["total_s"] = row["train_s"] + row["tag_s"]
         if model == "crf":
             pair = counts[number, "crf"], counts[number, cheap]
             test = paired_bootstrap(*pair, resamples=2000)
@@ -344,7 +455,7 @@ def experiment_rows(data: str, results: Mapping[tuple[int, str], list[dict]]) ->
 
 
 def rank_proxies(
-    data: str, seeds: range, found: Mapping[tuple, dict], screening: Mapping[str, Any]
+    seeds: range, found: Mapping[tuple, dict], screening: Mapping[str, Any]
 ) -> tuple[list[dict], list[dict]]:
     """What each addition is worth to each model, and how well each proxy ranks them."""
     proxies = []
@@ -354,7 +465,6 @@ def rank_proxies(
         crfs = [found[str(template), "crf", seed]["score"] for seed in seeds[:MOST_CRF_SEEDS]]
         proxies.append(
             {
-                "data": data,
                 "template": str(template),
                 "maxent": first["maxent"]["score"],
                 "maxent_loss": first["maxent"]["loss"],
@@ -371,7 +481,6 @@ def rank_proxies(
     costs[""] = [screening["gains_cpu_s"] / len(proxies)]
     agreement = [
         {
-            "data": data,
             "proxy": name,
             "title": title,
             "spearman": rank_agreement(proxies, name),
@@ -449,58 +558,11 @@ def span(values: Sequence[float], sign: str = "") -> str:
 
 
 def gather(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The rows of all languages one after the other."""
-    lists = ("experiments", "proxies", "agreement", "stages", "findings")
+    """The sections and tests of all languages."""
     return {
-        "template_search": {
-            **{name: [row for part in found.values() for row in part[name]] for name in lists},
-            "sizes": {name: part["sizes"] for name, part in found.items()},
-        }
+        name: [one for part in found.values() for one in part[name]]
+        for name in ("sections", "comparisons")
     }
-
-
-def show(result: dict[str, Any]) -> Iterator[Any]:
-    """Table 2 of the paper with our figures, and how cheap models rank templates."""
-    found = result["template_search"]
-    for (name, sizes), words in zip(found["sizes"].items(), found["findings"], strict=True):
-        own = [row for row in found["experiments"] if row["data"] == name]
-        sentences = " / ".join(f"{sizes[part]:,}" for part in PARTS)
-        yield heading(f"{name} ({sentences} sentences)")
-        yield table(
-            list(zip(own[::2], own[1::2], strict=True)),
-            {
-                "": lambda pair: str(pair[0]["id"]),
-                "<sets": lambda pair: " ".join(map(str, pair[0]["sets"])),
-                "<": lambda pair: NAMES[pair[0]["model"]],
-                "F1": lambda pair: percent(pair[0]["f1"]),
-                "CRF": lambda pair: percent(pair[1]["f1"]),
-                "gain": lambda pair: gain(pair[1]["ahead"]["difference"]),
-                "p": lambda pair: p_cell(pair[1]["ahead"]["p"]),
-                "train": lambda pair: f"{pair[0]['train_cpu_s']:.2f}",
-                "CRF ": lambda pair: f"{pair[1]['train_cpu_s']:.2f}",
-                "tag": lambda pair: f"{pair[0]['tag_cpu_s']:.3f}",
-                "CRF  ": lambda pair: f"{pair[1]['tag_cpu_s']:.3f}",
-            },
-            padding=(0, 1, 0, 0),
-        )
-        yield table(
-            [row for row in found["agreement"] if row["data"] == name],
-            {
-                "<one template more, ranked by": lambda row: row["title"],
-                "as the CRF": lambda row: two_digits(row["spearman"]),
-                "CPU s a template": lambda row: f"{row['cpu_s']:.4f}",
-                "once": lambda row: f"{row['once_cpu_s']:.1f}" if row["once_cpu_s"] else "",
-            },
-            padding=(0, 1, 0, 0),
-        )
-        yield words + "\n"
-    yield (
-        "Table 2 of the paper: maximum entropy (ME) or a MEMM against a CRF, F1 of chunks on test"
-        f" in per cent, mean of {result['parameters']['seeds']} seeds; p by a paired bootstrap over"
-        " sentences.  Training includes making the features; CPU seconds on one thread."
-        "  The paper has plots without figures; their shape: the CRF ahead of ME and of the MEMM,"
-        " these two cheaper to train, dearer to tag with."
-    )
 
 
 EXPERIMENT = Experiment(
@@ -509,7 +571,6 @@ EXPERIMENT = Experiment(
     parts=tuple(TEXTS),
     work=label_text,
     gather=gather,
-    show=show,
     listed_as="tasks",
     parameters={"passes": PASSES, "c2": C2},
 )

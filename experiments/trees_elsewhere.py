@@ -19,11 +19,12 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from experiments.runner import (
@@ -36,6 +37,7 @@ from experiments.runner import (
     sample_of,
     size_of,
     system_row,
+    systems_section,
 )
 from featloom.data.columns import derive, fit_makers
 from featloom.data.sentences import gold_labels
@@ -53,12 +55,19 @@ from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.candidates import default_makers
 from featloom.methods.tree_templates import TreeTemplates
-from featloom.methods.tree_templates.findings import template_rows, tree_part
+from featloom.methods.tree_templates.findings import template_rows, templates_section, tree_of
+from featloom.results import Block, Code, Facts, Section, Tree
+from featloom.words import parts_in_words
 
-VERSION = 1
+VERSION = 2
 ROWS_A_SENTENCE = 20  # of a sample
 LEARNED, JUDGED = 50_000, 20_000  # rows that a setting is chosen by, at most
 PASSES = 10
+NOTE = (
+    "Gain and p: against the first system, by McNemar's test of rows or a paired bootstrap of "
+    "chunks over sentences. Features of LightGBM are the leaves of its trees. Seconds are those of "
+    "one training on one thread."
+)
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 MIDDLE = 1.0  # the penalty at which shapes are chosen
 MODELS = {"basic": "linear, basic", "templates": "linear, templates", "boosting": "LightGBM"}
@@ -223,19 +232,20 @@ def names_of(table: NominalTable) -> np.ndarray:
 
 def learn_tables(work: Work) -> dict[str, Any]:
     """All models on the three tables, and their tests against the basic linear one."""
-    found: dict[str, Any] = {"systems": [], "comparisons": [], "findings": []}
-    settings, sizes = {}, {}
+    found: dict[str, Any] = {"comparisons": [], "findings": [], "sections": []}
+    n_rows = 0
     for name, task in TASKS.items():
         work.say(f"{task.title}: reading")
         parts = work.drawn(task.read(), rows=ROWS_A_SENTENCE)
-        sizes[name] = {part: len(table) for part, table in parts.items()}
+        sizes = {part: len(table) for part, table in parts.items()}
+        n_rows += sum(sizes.values())
         about = {"version": VERSION, "passes": PASSES, "rounds": ROUNDS, "patience": PATIENCE}
         about |= {"learned": LEARNED, "judged": JUDGED, "seed": work.seeds[0]}
         trials = TableTrials(parts, task.newton, task.cutoff, work.seeds[0])
         marks = marks_of(parts.values())
         with work.journaled(name, marks, experiment="tree-templates", data=name, **about):
             work.say(f"{task.title}: choosing settings")
-            chosen = settings[name] = choose_settings(work, trials)
+            chosen = choose_settings(work, trials)
             work.say(f"{task.title}: learning")
             asked = [
                 {"part": "row", "system": system, "setting": setting}
@@ -243,13 +253,12 @@ def learn_tables(work: Work) -> dict[str, Any]:
             ]
             results = dict(zip(chosen, (e.result for e in work.ask(trials, asked)), strict=True))
         rows, tests = table_rows(task.title, parts["test"], chosen, results)
-        found["systems"] += rows
         found["comparisons"] += tests
+        note = f"{parts_in_words(sizes)}. {NOTE}"
+        found["sections"].append(systems_section(task.title, rows, tests, note=note))
         pairs = zip(rows[1:], tests, strict=True)
         found["findings"].append(finding(task.title, rows[0], pairs))
-    n_rows = sum(n for parts in sizes.values() for n in parts.values())
-    about_data = {"source": "tables", "rows": n_rows, "kind": "table", "sizes": sizes}
-    return {**about_data, **found, "settings": settings}
+    return {"source": "tables", "rows": n_rows, **found}
 
 
 def choose_settings(work: Work, trials: TableTrials) -> dict[str, dict[str, Any]]:
@@ -340,7 +349,7 @@ class ChunkTrials:
             "score": float(f1_of_counts(counts.sum(axis=0))),
             "plan": plan.to_json(),
             "grown": template_rows(grown.grown_[:MOST_SHOWN]),
-            "shown": tree_part(grown.tree_),
+            "shown": msgspec.to_builtins(tree_of(grown.tree_, "tokens")),
             "rows": len(around),
             "grow_s": seconds,
         }
@@ -439,6 +448,7 @@ def tag_chunks(work: Work) -> dict[str, Any]:
             features=own[0]["features"],
             seconds=float(np.mean([one["seconds"] for one in own])),
             found_s=found_s.get(system),
+            setting=f"rate {rates[system]}",
         )
         for system, own in results.items()
     ]
@@ -452,14 +462,33 @@ def tag_chunks(work: Work) -> dict[str, Any]:
     return {
         "source": "chunks",
         "rows": sum(sizes.values()),
-        "kind": "sequence",
-        "systems": rows,
         "comparisons": tests,
-        "templates": grown["grown"],
-        "shape": shape,
-        "rates": rates,
-        "tree": {"rows": grown["rows"], "shown": grown["shown"]},
-        "plans": trials.plans,
-        "sizes": sizes,
+        "sections": [
+            systems_section(
+                CHUNKS, rows, tests, note=f"{parts_in_words(sizes, 'sentence')}. {NOTE}"
+            ),
+            grown_section(grown, shape),
+            forest_templates(CHUNKS, grown["grown"]),
+            Section(
+                "Plans",
+                "The templates of each system, for FeaturePlan.from_json",
+                blocks=[Code(TAGGERS[name], plan) for name, plan in trials.plans.items()],
+            ),
+        ],
         "findings": [finding(CHUNKS, rows[0], zip(rows[1:], tests, strict=False))],
     }
+
+
+def grown_section(grown: Mapping[str, Any], shape: Mapping[str, Any]) -> Section:
+    """The forest that was chosen on development sentences, and its first tree."""
+    facts = [("tokens", grown["rows"], "count"), ("grown in", grown["grow_s"], "seconds")]
+    facts += [(name.replace("_", " "), value, "text") for name, value in shape.items()]
+    blocks: list[Block] = [Facts(facts), msgspec.convert(grown["shown"], Tree)]
+    return Section("Tree", f"{CHUNKS}: the forest that was chosen", blocks=blocks)
+
+
+def forest_templates(title: str, rows: Sequence[Sequence[Any]]) -> Section:
+    """The templates of the forest on one data set."""
+    section = templates_section(rows)
+    section.title, section.brief = f"{title}: the templates, by what they bring", 5
+    return section

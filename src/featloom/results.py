@@ -359,8 +359,8 @@ class Model(Struct):
     ``folds_of``, or on validation data), ``test`` is on the part held out.  ``setting`` are words,
     ``settings`` the values.  ``predict_s`` is for 1,000 units, ``learned`` how many units it
     learned from, ``share`` the part of the data that it was compared on.  ``more`` are further
-    numbers, each a column of its name, printed as that kind if it is one; ``published`` is a
-    paper's figure for it, a share.
+    numbers, each a column of its name, printed as that kind if it is one, and as a share if it ends
+    in " %"; ``published`` is a paper's figure for it, a share.
     """
 
     name: str = ""

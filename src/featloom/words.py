@@ -7,7 +7,7 @@ and a name that is not there comes with those that are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -140,6 +140,16 @@ def counted(n: int, one: str, many: str = "") -> str:
     ('1 row', '2,000 rows', '2 classes have')
     """
     return f"{n:,} {plural(n, one, many)}"
+
+
+def parts_in_words(sizes: Mapping[str, int], unit: str = "row") -> str:
+    """How much each part of the data has.
+
+    >>> parts_in_words({"train": 1000, "test": 1}), parts_in_words({"valid": 9}, "sentence")
+    ('1,000 training rows, 1 test row', '9 validation sentences')
+    """
+    words = {"train": "training", "valid": "validation", "test": "test"}
+    return ", ".join(counted(n, f"{words[name]} {unit}") for name, n in sizes.items())
 
 
 # ── lists ──

@@ -25,9 +25,10 @@ from featloom.features.plan import FeaturePlan
 from featloom.formats.crfpp import read_templates
 from featloom.learners.parser import DependencyParser
 from featloom.learners.tagger import SequenceTagger
-from featloom.methods.tree_templates.findings import arc_sentences, verdict
+from featloom.methods.tree_templates.findings import sentences_section, verdict
 from featloom.methods.tree_templates.parts import growth_parts
 from featloom.report.page import check_result
+from featloom.results import Comparison
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = {"schema", "command", "versions", "data", "seed", "timing"}
@@ -106,20 +107,42 @@ def runs(tmp_path_factory, ticket_rows):
 KINDS = ("table", "sequence", "dependencies")
 
 
+def blocks_of(result: dict, name: str) -> dict[str, dict]:
+    """The tables and figures of a section, by what they are."""
+    (section,) = [one for one in result["sections"] if one["name"] == name]
+    return {block["block"]: block for block in section["blocks"]}
+
+
+def templates_of(result: dict) -> list[dict]:
+    table = blocks_of(result, "Templates")["grid"]
+    heads = [column["label"] for column in table["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in table["rows"]]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_result_says_what_was_grown_and_what_it_is_worth(runs, kind):
     folder, printed = runs[kind]
     result = json.loads((folder / "result.json").read_text())
-    assert set(result) >= HEAD | {"verdict", "significant", "models", "comparisons", "trees"}
-    part = result["trees"]
-    assert part["kind"] == kind
-    gains = [row["gain"] for row in part["templates"]]
+    assert set(result) >= HEAD | {"verdict", "significant", "leaderboard", "comparisons"}
+    templates, (bars, trees) = templates_of(result), (
+        blocks_of(result, "Templates")["bars"], blocks_of(result, "Trees")
+    )  # fmt: skip
+    gains = [row["gain, bits"] for row in templates]
     assert gains == sorted(gains, reverse=True)
-    assert part["templates"][0]["drop"] is not None
-    assert part["tree"]["nodes"][0]["parent"] == -1
-    assert part["tree"]["nodes"][0]["rows"] == part["rows"]
-    assert len(part["tree"]["nodes"]) + part["tree"]["cut"] == part["tree"]["n_nodes"]
-    assert [system["name"] for system in part["systems"]] == [m["name"] for m in result["models"]]
+    assert bars["values"] == gains[:20]
+    assert [place for place, row in enumerate(templates[:20]) if row["back-off"]] == bars.get(
+        "hollow", []
+    )
+    assert templates[0]["points lost without it"] is not None
+    tree, facts = trees["tree"], {label: value for label, value, _ in trees["facts"]["items"]}
+    root = next(node for node in tree["nodes"] if node.get("parent", -1) == -1)
+    unit = {"table": "rows", "sequence": "tokens", "dependencies": "candidate edges"}[kind]
+    assert root["rows"] == facts[unit]
+    assert len(tree["nodes"]) + tree["cut"] == tree["n_nodes"]
+    assert facts["templates"] == len(templates)
+    (chosen,) = [model for model in result["leaderboard"] if model["chosen"]]
+    assert (chosen["role"], chosen["name"]) == ("method", result["chosen"])
+    assert chosen["test_interval"][0] <= chosen["test"] <= chosen["test_interval"][1]
     assert result["verdict"] in printed
     # The page takes the result as it is.
     check_result(result)
@@ -136,21 +159,21 @@ def test_the_files_of_a_run(runs, kind):
     plan = FeaturePlan.from_json((folder / "templates.json").read_text())
     names = [str(template) for template in plan.templates]
     result = json.loads((folder / "result.json").read_text())
-    assert {row["name"] for row in result["trees"]["templates"]} <= set(names)
+    assert {row["template"] for row in templates_of(result)} <= set(names)
 
 
 def test_two_columns_that_decide_together_become_a_template_that_helps(runs):
     folder, printed = runs["table"]
     result = json.loads((folder / "result.json").read_text())
-    names = [frozenset(row["name"].split(" & ")) for row in result["trees"]["templates"]]
+    names = [frozenset(row["template"].split(" & ")) for row in templates_of(result)]
     assert frozenset({"area", "plan"}) in names
     assert result["significant"] is True
     assert re.search(r"templates from trees lift a logistic regression [\d.]+ points", printed)
-    (plain, grown, tree) = result["models"]
-    assert grown["value"] > plain["value"]
+    (plain, grown, tree) = result["leaderboard"]
+    assert grown["test"] > plain["test"]
     assert tree["name"] == "the tree alone"
-    only = [result["comparisons"][0][name] for name in ("only_a", "only_b")]
-    assert only[0] > only[1]
+    only_grown, only_plain = map(int, re.findall(r"\d+", result["comparisons"][0]["test"]))
+    assert only_grown > only_plain
 
 
 def test_flags_and_template_lines_are_those_of_other_programs(runs):
@@ -165,7 +188,7 @@ def test_flags_and_template_lines_are_those_of_other_programs(runs):
 
 def test_a_grown_tagger_tags(runs, featloom, tmp_path):
     folder, printed = runs["sequence"]
-    assert "templates from trees: chunk F1 100.00 %" in printed
+    assert re.search(r"templates from trees ← +100.00 ", printed)
     (tmp_path / "new.conll").write_text(chunks(10, seed=9))
     answer = featloom("tag", folder, tmp_path / "new.conll", "--out", tmp_path / "tagged")
     assert (answer.code, answer.err) == (0, "")
@@ -175,8 +198,9 @@ def test_a_grown_tagger_tags(runs, featloom, tmp_path):
 def test_a_grown_parser_parses_and_sentences_are_shown(runs, tmp_path):
     folder, printed = runs["dependencies"]
     result = json.loads((folder / "result.json").read_text())
-    assert "templates by hand: UAS" in printed
-    sentences = result["trees"]["sentences"]
+    assert "UAS in per cent" in printed
+    assert re.search("templates by hand +[0-9]", printed)
+    sentences = blocks_of(result, "Sentences")["arcs"]["sentences"]
     assert sentences
     for one in sentences:
         assert len(one["words"]) == len(one["tags"]) == len(one["gold"]) == len(one["predicted"])
@@ -191,10 +215,11 @@ def test_the_same_seed_gives_the_same_result(runs, featloom):
     again = featloom("grow", folder.parent / "table.csv", "--target", "escalated", "--json")
     other = json.loads(again.out)
     for one in (result, other):
-        one["trees"].pop("seconds")
-        for model in [*one["models"], *one["trees"]["systems"]]:
-            model.pop("seconds", None)
-    for name in ("models", "comparisons", "trees", "verdict", "data"):
+        facts = blocks_of(one, "Trees")["facts"]
+        facts["items"] = [item for item in facts["items"] if item[2] != "seconds"]
+        for model in one["leaderboard"]:
+            model.pop("fit_s")
+    for name in ("leaderboard", "comparisons", "sections", "verdict", "data"):
         assert result[name] == other[name]
 
 
@@ -205,11 +230,12 @@ def test_parts_can_be_files_of_their_own(runs, featloom, tmp_path):
         "--columns-per-tree", "2", "--most", "5", "--no-backoff", "--prune", "none",
     )  # fmt: skip
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("400 training rows, 400 validation rows, 400 test rows\n")
+    assert answer.out.startswith("400 training rows, 400 validation rows, 400 test rows; ")
     assert "both linear models tuned on the validation part" in answer.out
-    assert "3 trees on 400 rows" in answer.out
+    assert "rows 400" in answer.out
+    assert "trees 3," in answer.out
     assert "the trees alone, by vote" in answer.out
-    assert " *" not in answer.out
+    assert "back-off copies" not in answer.out
 
 
 def test_labels_of_a_treebank_can_be_tagged_too(runs, featloom):
@@ -227,7 +253,7 @@ def test_many_classes_are_learned_row_by_row(featloom, tmp_path):
     (tmp_path / "letters.data").write_text("".join(lines))
     answer = featloom("grow", tmp_path / "letters.data")
     assert (answer.code, answer.err) == (0, "")
-    assert "logistic regression on columns and templates: accuracy 100.00 %" in answer.out
+    assert re.search(r"logistic regression on columns and templates ← +100.00 ", answer.out)
 
 
 def test_an_interrupted_run_keeps_what_it_finished(featloom, tmp_path):
@@ -325,8 +351,9 @@ def test_right_and_wrong_parses_are_both_shown(tmp_path):
     heads = [table.heads[a:b].tolist() for a, b in pairwise(bounds)]
     for sentence in heads[::2]:
         sentence[0] = 0
-    shown = arc_sentences(table, heads, most=6)
-    assert sorted(one["gold"] == one["predicted"] for one in shown) == [False] * 3 + [True] * 3
+    (shown,) = sentences_section(table, heads, most=6).blocks
+    right = sorted(one.gold == one.predicted for one in shown.sentences)
+    assert right == [False] * 3 + [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -338,6 +365,6 @@ def test_right_and_wrong_parses_are_both_shown(tmp_path):
     ],
 )
 def test_a_verdict_never_says_more_than_the_test(difference, significant, said):
-    test = {"difference": difference, "interval": [-1, 1], "p": 0.04, "significant": significant}
+    test = Comparison("a", "b", difference, (-1, 1), 0.04, significant=significant)
     words = verdict(test, n_templates=2, learner="a CRF", rival="the others", metric="F1", by="x")
     assert said in words

@@ -18,7 +18,7 @@ from featloom.methods.tree_templates import TreeTemplates
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 COLUMNS = ("customer", "area", "plan", "channel", "language", "escalated")
-ASIDE = ("timing", "command", "versions", "use", "seconds")
+ASIDE = ("timing", "command", "versions", "use", "seconds", "fit_s")
 
 
 def found_in(run: Path) -> dict:
@@ -29,7 +29,10 @@ def without_times(part):
     """A result without what differs from run to run."""
     if isinstance(part, dict):
         return {name: without_times(one) for name, one in part.items() if name not in ASIDE}
-    return [without_times(one) for one in part] if isinstance(part, list) else part
+    if not isinstance(part, list):
+        return part
+    # A fact says that it is in seconds.
+    return [without_times(x) for x in part if not (isinstance(x, list) and x[-1:] == ["seconds"])]
 
 
 def facts_of(result: dict, name: str) -> dict:
@@ -76,7 +79,7 @@ def test_templates_grow_in_blocks_as_they_do_in_memory(featloom, folder, tmp_pat
     out = tmp_path / "run"
     answer = featloom("grow", folder, "--target", "escalated", "--memory", "1GB", "--out", out)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("320 training rows, 80 test rows\nevery fifth row held out")
+    assert answer.out.startswith("320 training rows, 80 test rows; every fifth row held out")
     pl.read_parquet(folder / "*.parquet").write_parquet(tmp_path / "whole.parquet")
     table = read_table(tmp_path / "whole.parquet", target="escalated")
     others = [row for row in range(400) if row % 5]
@@ -84,13 +87,14 @@ def test_templates_grow_in_blocks_as_they_do_in_memory(featloom, folder, tmp_pat
     plan = FeaturePlan.from_json((out / "templates.json").read_text())
     assert plan.templates == expected.plan_.templates
     result = found_in(out)
-    assert [row["gain"] for row in result["trees"]["templates"]] == [
+    trees, templates = result["sections"]
+    assert [row[1] for row in templates["blocks"][1]["rows"]] == [
         one.gain for one in expected.grown_
     ]
     assert result["significant"] is True
-    assert result["blocks"] == {
-        "blocks": 3, "largest": 140, "memory": 10**9, "sample_rows": 320,
-    }  # fmt: skip
+    facts = {label: value for label, value, _ in trees["blocks"][0]["items"]}
+    read = {"blocks": 3, "rows in the largest": 140, "bytes of memory": 10**9}
+    assert facts.items() >= (read | {"rows behind the linear models": 320}).items()
     assert result["data"]["rows"] == sum(result["data"]["classes"].values()) == 400
     assert "fitted on all of these" in (out / "report.html").read_text()
 
@@ -103,8 +107,12 @@ def test_one_parquet_file_is_grown_in_blocks_where_a_memory_is_given(featloom, f
         answer = featloom(*words)
         assert answer.code == 0, answer.err
         found.append(json.loads(answer.out))
-    assert [result["blocks"]["blocks"] for result in found] == [3, 1]
-    assert found[0]["models"][1]["value"] == found[1]["models"][1]["value"]
+    of_blocks = [
+        [value for label, value, _ in result["sections"][0]["blocks"][0]["items"]
+         if label == "blocks"] for result in found
+    ]  # fmt: skip
+    assert of_blocks == [[3], [1]]
+    assert found[0]["leaderboard"][1]["test"] == found[1]["leaderboard"][1]["test"]
     assert found[0]["comparisons"] == found[1]["comparisons"]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from featloom.methods.template_search.study import compare_taggers, judge, verdi
 
 COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HEAD = ("schema", "command", "versions", "data", "seed", "timing")
-SEARCH = ("best_setting", "best_score", "evaluations")
 ASIDE = ("timing", "command", "versions", "use")
 NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
 
@@ -52,11 +52,31 @@ def column_text(sentences, end: str = "\n") -> str:
 
 
 def result_of(run: Path) -> dict:
+    """What does not hang on the clock."""
+
+    def timeless(value):
+        if isinstance(value, dict):
+            if value.get("kind") == "seconds":
+                return None
+            return {k: timeless(v) for k, v in value.items() if k != "fit_s"}
+        return [timeless(one) for one in value] if isinstance(value, list) else value
+
     result = json.loads((run / "result.json").read_text())
-    result["template_search"].pop("stages")
-    for step in result["template_search"]["steps"]:
-        step.pop("cost_s")
-    return {name: part for name, part in result.items() if name not in ASIDE}
+    for row in table_of(result, "Search", "Every step")["rows"]:
+        row.pop(5)
+    return timeless({name: part for name, part in result.items() if name not in ASIDE})
+
+
+def table_of(result: dict, section: str, title: str | None = None) -> dict:
+    (found,) = [one for one in result["sections"] if one["name"] == section]
+    (table,) = [one for one in found["blocks"] if one["block"] == "grid"]
+    assert table.get("title") == title
+    return table
+
+
+def settings_of(result: dict) -> dict:
+    """The chosen templates, and the columns they are derived from."""
+    return result["leaderboard"][0]["settings"]
 
 
 @pytest.fixture
@@ -99,14 +119,17 @@ def test_a_run_holds_result_journal_templates_model_and_page(clause_run):
         "model.featloom",
     }
     result = json.loads((run / "result.json").read_text())
-    assert set(HEAD + SEARCH) <= set(result)
+    assert {*HEAD, "evaluations"} <= set(result)
     assert (result["kind"], result["metric"]) == ("template search", "chunk F1")
-    assert result["template_search"]["sizes"] == {"train": 54, "test": 6}
-    assert [model["name"] for model in result["models"]] == [
-        "chosen templates",
-        "default templates",
-    ]
-    assert result["models"][0]["value"] == 1.0
+    chosen, default = result["leaderboard"]
+    assert (chosen["name"], default["name"]) == ("chosen templates", "default templates")
+    assert (chosen["learned"], chosen["test"], chosen["chosen"]) == (54, 1.0, True)
+    templates = [row[0] for row in table_of(result, "Templates")["rows"]]
+    assert templates == chosen["settings"]["templates"]
+    steps = table_of(result, "Search", "Every step")
+    assert (steps["rows"][0][2], steps["rows"][0][-1]) == ("kept", "there from the start")
+    stages = next(one for one in result["sections"] if one["name"] == "Stages")["blocks"][0]
+    assert stages["names"] == ["search", "train", "train by default", "tag"]
 
 
 def test_the_template_file_is_one_that_crfpp_reads(clause_run):
@@ -115,21 +138,22 @@ def test_the_template_file_is_one_that_crfpp_reads(clause_run):
     result = json.loads((run / "result.json").read_text())
     lines = [line for line in read_templates(run / "templates.crfpp") if line.kinds]
     # The chosen templates and the label pair.
-    assert len(lines) == len(result["best_setting"]["templates"]) + 1
+    assert len(lines) == len(settings_of(result)["templates"]) + 1
     assert text.startswith(f"# {result['verdict']}\n")
-    for name in result["best_setting"]["derived"]:
+    for name in settings_of(result)["derived"]:
         assert f"#   {name}: " in text
     tagger = SequenceTagger.load(run / "model.featloom")
-    assert [str(t) for t in tagger.templates_ if t.places] == result["best_setting"]["templates"]
+    assert [str(t) for t in tagger.templates_ if t.places] == settings_of(result)["templates"]
 
 
 def test_templates_taggers_and_verdict_are_printed(clause_run):
     run, printed = clause_run
     result = json.loads((run / "result.json").read_text())
     first, second, *_ = printed.splitlines()
-    assert first == "54 training sentences, 6 test sentences"
-    assert second == result["protocol"]
-    assert "chosen templates: chunk F1 100.00 %" in printed
+    assert first == result["protocol"]
+    assert first.startswith("54 training sentences, 6 test sentences; ")
+    assert second == "chunk F1 in per cent"
+    assert re.search(r"chosen templates ← .* 100\.00 ", printed)
     assert result["verdict"] in printed
     for name in ("templates.crfpp", "model.featloom"):
         assert str(run / name) in printed
@@ -144,12 +168,12 @@ def test_parts_can_be_files_of_their_own(featloom, train, tmp_path):
     )  # fmt: skip
     assert (answer.code, answer.err) == (0, "")
     result = json.loads(answer.out)
-    assert result["template_search"]["sizes"] == {"train": 70, "test": 20}
     assert result["protocol"] == (
-        "searched and trained on the training part, reported on the test part; "
+        "70 training sentences, 20 test sentences; searched and trained on the training part, "
+        "reported on the test part; "
         "the validation sentences are among those searched and trained on"
     )
-    assert result["template_search"]["steps"][0]["template"] == "word, pos"
+    assert table_of(result, "Search", "Every step")["rows"][0][1] == "word, pos"
 
 
 def test_labels_that_spell_no_chunks_are_judged_by_tokens(featloom, tmp_path):
@@ -166,8 +190,9 @@ def test_line_ends_of_windows_change_nothing(featloom, train, tmp_path):
     other.write_bytes(column_text(clauses(60), end="\r\n").encode())
     asked = ("--strategy", "outward", "--window", "1", "--json")
     found = [json.loads(featloom("select", path, *asked).out) for path in (train, other)]
-    assert found[0]["best_setting"] == found[1]["best_setting"]
-    assert found[0]["models"] == found[1]["models"]
+    for one in [model for result in found for model in result["leaderboard"]]:
+        one.pop("fit_s")
+    assert found[0]["leaderboard"] == found[1]["leaderboard"]
 
 
 def test_a_corpus_comes_with_its_own_test_part(data_folder):
@@ -295,7 +320,7 @@ def test_a_label_that_only_the_test_part_has_counts_as_wrong(featloom, train, tm
         "featloom: warning: test.conll: label 'B-ADVP' (1 token) was not met in training and "
         "counts as wrong\n"
     )
-    assert json.loads(answer.out)["test_score"] < 1
+    assert json.loads(answer.out)["leaderboard"][0]["test"] < 1
 
 
 def test_a_corpus_has_its_own_parts_and_needs_sentences(featloom, data_folder, train):
@@ -317,10 +342,11 @@ def test_answers_are_judged_by_chunks_or_by_tokens():
 
 def test_equal_taggers_do_not_differ():
     gold = [["B-NP", "O"]] * 20
-    models, test = compare_taggers(gold, gold, gold)
-    assert (test["difference"], test["significant"]) == (0.0, False)
-    assert verdict(models, test, 1).startswith("A CRF with the 1 chosen template reaches")
-    assert "is not significant" in verdict(models, test, 1)
+    metric, (chosen, _), test = compare_taggers(gold, gold, gold)
+    assert (test.difference, test.significant) == (0.0, False)
+    words = verdict(metric, chosen, test, 1)
+    assert words.startswith("A CRF with the 1 chosen template reaches")
+    assert "is not significant" in words
 
 
 def test_joined_parts_number_their_values_together():

@@ -154,10 +154,8 @@ def test_every_method_keeps_a_model_and_says_how_it_is_used(command, tmp_path, m
     assert "model = load(" in (tmp_path / "run" / "report.html").read_text()
 
 
-@pytest.mark.parametrize(("command", "place"), [("memory", "memory"), ("grow", "models")])
-def test_classes_of_numbers_are_as_often_right_as_their_names(
-    command, place, tmp_path, monkeypatch
-):
+@pytest.mark.parametrize("command", ["memory", "grow"])
+def test_classes_of_numbers_are_as_often_right_as_their_names(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "0.csv").write_text(table())
     (tmp_path / "no.csv").write_text(table().replace(",0\n", ",no\n").replace(",1\n", ",yes\n"))

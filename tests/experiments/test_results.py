@@ -9,11 +9,12 @@ from small_runs import SMALL, experiment
 
 from experiments.memory import METHODS as SEARCHES
 from experiments.runner import reproduce, show
-from experiments.templates import PROXIES
+from experiments.templates import PROXIES, TEXTS
 from experiments.transfer import COLD, CURVE, CURVE_ROWS, METHODS, PROTOCOLS, WORLD_WORDS
 from experiments.trees import TREEBANKS, System
 from featloom.errors import InputError
 from featloom.report.page import check_result
+from featloom.results import Grid, Intervals
 from featloom.runs import Run
 
 
@@ -54,9 +55,7 @@ def test_the_page_reads_the_result(name, result_of):
     read = check_result(result)
     assert read.kind == result["kind"] == experiment(SMALL[name][0]).kind
     assert read.verdict
-    if result["kind"] == "tree_templates":
-        names = [row["name"] for row in result["trees"]["systems"]]
-        assert [one.name for one in read.trees.systems] == names
+    assert [one.name for one in read.sections] == [one.name for one in result["sections"]]
 
 
 @pytest.mark.parametrize("name", ["chunks", "table"])
@@ -89,7 +88,15 @@ def test_a_stopped_run_goes_on_to_the_same_end(result_of, tmp_path):
 def rows_of(grid) -> list[dict]:
     """The rows of a table, by the heads of its columns."""
     heads = [column.label for column in grid.columns]
-    return [dict(zip(heads, row, strict=True)) for row in grid.rows]
+    plain = [[c["value"] if isinstance(c, dict) else c for c in row] for row in grid.rows]
+    return [dict(zip(heads, row, strict=True)) for row in plain]
+
+
+def table_of(result: dict, name: str, title: str = "") -> list[dict]:
+    """The rows of a table in the section with this name or title."""
+    (section,) = [one for one in result["sections"] if name in (one.name, one.title)]
+    (found,) = [b for b in section.blocks if isinstance(b, Grid) and b.title == title]
+    return rows_of(found)
 
 
 class TestMemory:
@@ -124,31 +131,38 @@ class TestMemory:
 
 
 class TestTemplates:
-    @pytest.mark.parametrize("text", ["english", "chinese"])
+    @pytest.mark.parametrize("text", [title for title, *_ in TEXTS.values()])
     def test_the_table_has_the_shape_of_the_paper(self, text, result_of):
-        found = result_of("templates")["template_search"]
-        rows = [row for row in found["experiments"] if row["data"] == text]
-        assert [row["id"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
-        assert [row["model"] for row in rows] == ["maxent", "crf"] * 3 + ["memm", "crf"] * 3
+        result = result_of("templates")
+        rows = table_of(result, text, "F1")
+        assert [row["experiment"] for row in rows] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+        assert [row["model"] for row in rows] == ["ME", "CRF"] * 3 + ["MEMM", "CRF"] * 3
         assert [row["templates"] for row in rows[::2]] == [26, 34, 42, 35, 38, 40]
-        assert [row["proxy"] for row in found["agreement"] if row["data"] == text] == list(PROXIES)
-        assert sum(row["data"] == text for row in found["proxies"]) == 36
-        assert all(0.5 < row["f1"] < 1 for row in rows)
-
-    @pytest.mark.parametrize("text", ["english", "chinese"])
-    def test_the_plain_label_pair_is_always_in_the_crf(self, text, result_of):
-        rows = result_of("templates")["template_search"]["experiments"]
-        f1 = {row["id"]: row["f1"] for row in rows if (row["data"], row["model"]) == (text, "crf")}
-        assert f1[2] == f1[4]
+        assert all(0.5 < row["F1 %"] < 1 for row in rows)
+        # The plain label pair is always in the CRF.
+        assert rows[3]["F1 %"] == rows[7]["F1 %"]
+        drawn = [b for s in result["sections"] if s.title == text for b in s.blocks[:4]]
+        assert [[len(line.x) for line in figure.lines] for figure in drawn] == [[6, 6]] * 4
+        ranked = f"{text}: does a cheap model tell what a CRF would?"
+        titles = [row["one template more, ranked by"] for row in table_of(result, ranked)]
+        assert titles == [title for _, title in PROXIES.values()]
+        (section,) = [one for one in result["sections"] if one.title == ranked]
+        assert len(section.blocks[0].points) == 2 * 36
 
 
 class TestTrees:
     def test_the_table_has_the_rows_of_the_chapter(self, result_of):
         result = result_of("bosque")
-        rows = result["trees"]["systems"]
-        assert [row["name"] for row in rows] == [s.name for s in TREEBANKS["bosque"].systems]
-        assert all(0.3 < row["value"] < 1 and row["seeds"] == 2 for row in rows)
-        assert all(row["interval"][0] <= row["value"] <= row["interval"][1] for row in rows)
+        rows = table_of(result, "UD Bosque")
+        systems = TREEBANKS["bosque"].systems
+        assert [row["system"] for row in rows] == [system.name for system in systems]
+        assert all(0.3 < row["UAS %"] < 1 for row in rows)
+        published = [s.published and s.published / 100 for s in systems]
+        assert [row["published %"] for row in rows] == published
+        assert {r["seeds"] for r in table_of(result, "UD Bosque", "What they took")} == {2}
+        (figure,) = [b for b in result["sections"][0].blocks if isinstance(b, Intervals)]
+        assert all(dot.interval[0] <= dot.value <= dot.interval[1] for dot in figure.dots)
+        assert [dot.second for dot in figure.dots] == published
         tests = {test["a"]: test["b"] for test in result["comparisons"]}
         manual = System("first", "manual", "mira").name
         assert tests["UD Bosque: EFG, MIRA"] == f"UD Bosque: {manual}"
@@ -156,24 +170,23 @@ class TestTrees:
 
     def test_three_tables_have_a_linear_model_with_and_without_templates(self, result_of):
         result = result_of("tables")
-        rows = result["trees"]["systems"]
         for title in ("letter to sound", "PP attachment", "chunk labels in windows"):
-            own = {row["name"]: row for row in rows if row["data"] == title}
+            own = {row["system"]: row for row in table_of(result, title, "What they took")}
             basic, joined = own["linear, basic"], own["linear, templates"]
             assert basic["templates"] <= joined["templates"]
             assert basic["features"] <= joined["features"]
-            assert all(0.3 < row["value"] <= 1 for row in own.values())
+            assert all(0.3 < row["accuracy %"] <= 1 for row in table_of(result, title))
         assert all(test["b"].endswith("linear, basic") for test in result["comparisons"])
 
     def test_templates_of_a_tagger_are_thinned(self, result_of):
-        trees = result_of("chunks")["trees"]
-        rows = {row["name"]: row for row in trees["systems"]}
+        result = result_of("chunks")
+        rows = {row["system"]: row for row in table_of(result, "English chunks", "What they took")}
         assert rows["grown, thinned"]["templates"] <= rows["grown"]["templates"]
-        assert all(0.5 < row["value"] < 1 for row in rows.values())
-        plans = trees["parts"]["chunks"]["plans"]
+        assert all(0.5 < row["F1 %"] < 1 for row in table_of(result, "English chunks"))
+        plans = {one.title: one.code for one in result["sections"][-1].blocks}
         grown, thinned = (
             {frozenset(map(tuple, t["places"])) for t in json.loads(plans[name])["templates"]}
-            for name in ("grown", "thinned")
+            for name in ("grown", "grown, thinned")
         )
         assert thinned <= grown
 

@@ -156,13 +156,15 @@ def _transfer_of_schema_1(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _comparison_of_schema_1(one: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     name = f"comparison / {_name(one['a'])} / {_name(one['b'])}"
     yield f"{name} / difference", one["difference"]
-    yield f"{name} / p", one.get("p_adjusted", one["p"])
+    adjusted = one.get("p_adjusted")
+    yield f"{name} / p", one["p"] if adjusted is None else adjusted
     yield f"{name} / significant", one["significant"]
 
 
 # ── schema 2 ──
 
-# The tables whose rows are compared by their first words, by their title, and what they are called.
+# The tables whose rows are compared by their first words, by their title or that of their section,
+# and what they are called.
 TABLES = {
     "conjunctions": "conjunctions",
     "atomic features": "atomic",
@@ -186,7 +188,7 @@ def of_schema_2(result: Mapping[str, Any]) -> Meaning:
     if result["kind"] == "induction":
         found.pop("significant", None)  # its one comparison tells
     for one in result.get("comparisons", []):
-        if not str(one.get("test")).startswith("McNemar"):
+        if result["kind"] != "memory":
             adjusted = one["p"] if one.get("p_adjusted") is None else one["p_adjusted"]
             found |= dict(_comparison_of_schema_1(dict(one) | {"p_adjusted": adjusted}))
     return found
@@ -196,17 +198,24 @@ def _method_of_schema_2(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for one in result["leaderboard"]:
         yield from _model_of_schema_2(result["kind"], one)
     for one in result["comparisons"]:
-        if one["test"].startswith("McNemar"):
+        if result["kind"] == "memory":
             yield f"comparison / {_name(one['a'])} / {_name(one['b'])} / p", one["p"]
     for section in result["sections"]:
         for block in section["blocks"]:
-            rows = block.get("rows", [])
+            title = (block.get("title") or section["name"]).lower()
             if section["name"] in TRANSFERRED and block["block"] == "grid":
-                yield from TRANSFERRED[section["name"]](rows)
-            elif block["block"] == "grid" and block.get("title", "").lower() in TABLES:
-                title = TABLES[block["title"].lower()]
+                yield from TRANSFERRED[section["name"]](block.get("rows", []))
+            elif block["block"] == "grid" and title in TABLES:
+                title, width = TABLES[title], 2 if result["kind"] == "template search" else 1
                 yield f"found / {title} / number", block.get("total") or len(block["rows"])
-                yield f"found / {title}", hashed(_feature(row[0]) for row in block["rows"])
+                yield (
+                    f"found / {title}",
+                    hashed(" ".join(map(_feature, row[:width])) for row in block["rows"]),
+                )
+            elif block["block"] == "facts":
+                facts = {label: value for label, value, _ in block["items"]}
+                if "trees" in facts:
+                    yield "found / trees", facts["trees"]
             elif block["block"] == "tree":
                 yield "found / nodes of the first tree", block.get("n_nodes")
 
@@ -246,6 +255,13 @@ def _model_of_schema_2(kind: str, one: Mapping[str, Any]) -> Iterator[tuple[str,
         yield f"{name} / features", one["more"]["features"]
         if one["more"]["p"] is not None:
             yield f"{name} / p", one["more"]["p"]
+    elif kind in ("tree templates", "template search"):
+        if one["size"] is not None:
+            yield f"{name} / features", one["size"]
+        if one["setting"]:
+            yield f"{name} / setting", one["setting"]
+        if kind == "tree templates" and "templates" in one["more"]:
+            yield f"{name} / templates", one["more"]["templates"]
 
 
 def _feature(value: Any) -> str:

@@ -16,7 +16,7 @@ from featloom.learners.edge_model import EdgeModel, EdgeTemplates, ParserTrainin
 from featloom.learners.parser import DependencyParser
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.features import SeenFeatures
-from featloom.methods.tree_templates.findings import tree_part
+from featloom.methods.tree_templates.findings import tree_of
 from featloom.methods.tree_templates.linear_models import LinearModel
 from featloom.methods.tree_templates.parts import growth_parts
 from featloom.methods.tree_templates.study import compare_answers, study_table, tree_answers
@@ -57,7 +57,7 @@ def test_a_drop_is_what_a_model_loses_whose_weights_of_a_template_are_zero(n_cla
         model.weights[first[t] : first[t + 1]] = 0
         without = float((model.predict(judge) == gold).mean())
         model.weights[first[t] : first[t + 1]] = own
-        assert drops[str(template)] == pytest.approx(100 * (right - without))
+        assert drops[str(template)] == pytest.approx(right - without)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -85,9 +85,9 @@ def test_a_class_that_only_test_rows_have_counts_as_wrong():
     test = rows(60, seed=2)
     other = NominalTable.from_columns({"a": ["0"], "b": ["0"]}, labels=["class 9"])
     result = study_table(growth_parts(train, None, test, kind="table"), TreeTemplates())
-    assert result["models"][1]["value"] > 0.5
+    assert result["leaderboard"][1].test > 0.5
     alone = study_table(growth_parts(train, None, other, kind="table"), TreeTemplates())
-    assert alone["models"][1]["value"] == 0
+    assert alone["leaderboard"][1].test == 0
 
 
 def test_rows_of_a_group_are_drawn_together_and_tested_together():
@@ -105,9 +105,9 @@ def test_mcnemar_looks_at_the_rows_that_one_alone_gets_right():
     worse = gold.copy()
     worse[:12] = "nothing"
     _, (test,) = compare_answers(table, {"worse": worse, "right": gold}, seed=0)
-    assert (test["only_a"], test["only_b"]) == (12, 0)
-    assert test["p"] == test["mcnemar_p"] == pytest.approx(2 / 2**12)
-    assert test["significant"]
+    assert test.test == "McNemar, 12 : 0 rows"
+    assert test.p == pytest.approx(2 / 2**12)
+    assert test.significant
 
 
 def test_bagged_trees_vote_and_hard_ones_leave_it_to_the_first():
@@ -123,10 +123,10 @@ def test_a_shown_tree_is_cut_to_the_largest_children():
     wide = NominalTable.from_columns(
         {"a": [str(i % 20) for i in range(400)]}, labels=[str(i % 20 % 2) for i in range(400)]
     )
-    part = tree_part(TreeTemplates(max_length=1).fit(wide).tree_)
-    assert len(part["nodes"]) == 13
-    assert part["cut"] == part["n_nodes"] - 13 == 8
-    assert part["nodes"][0]["branches"] == 20
+    shown = tree_of(TreeTemplates(max_length=1).fit(wide).tree_)
+    assert len(shown.nodes) == 13
+    assert shown.cut == shown.n_nodes - 13 == 8
+    assert shown.nodes[0].branches == 20
 
 
 def test_a_model_with_fewer_templates_reads_their_weights_from_the_same_slots():

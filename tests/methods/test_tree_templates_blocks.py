@@ -121,8 +121,8 @@ def test_a_sample_of_the_table_is_the_sample_of_its_features(letters):
 def test_trees_see_all_rows_and_linear_models_a_sample(letters):
     blocks = read_blocks(letters / "parts", target="sound", sample_rows=200)
     result = study_table(parts_of_blocks(blocks), TreeTemplates())
-    assert result["trees"]["rows"] == 560
-    assert result["blocks"]["sample_rows"] == 200
+    facts = {label: value for label, value, _ in result["sections"][0].blocks[0].items}
+    assert (facts["rows"], facts["rows behind the linear models"]) == (560, 200)
     said = "fitted on a sample of 200 of these; all models judged on all of the rows held out"
     assert said in result["protocol"]
     assert said in report_html(result)
@@ -134,17 +134,16 @@ def test_trees_see_all_rows_and_linear_models_a_sample(letters):
 def test_where_memory_is_small_rare_features_have_no_weights(letters):
     blocks = read_blocks(letters / "parts", target="sound")
     parts, whole = parts_of_blocks(blocks), study_table(parts_of_blocks(blocks), TreeTemplates())
-    plain, grown = (model["features"] for model in whole["models"][:2])
+    plain, grown = (int(model.size) for model in whole["leaderboard"][:2])
     # A tenth of little memory is for data, a third of that for weights: 80 bytes for each class.
     blocks.memory = 10 * 3 * (grown // 2 * 80 * 2)
     small = study_table(parts, TreeTemplates())
     cutoff = int(re.search(r"without features of fewer than (\d+) rows", small["protocol"])[1])
     assert cutoff > 1
-    assert [row["name"] for row in small["trees"]["templates"]] == [
-        row["name"] for row in whole["trees"]["templates"]
-    ]
-    assert 0 < small["models"][1]["features"] <= grown // 2
-    assert 0 < small["models"][0]["features"] <= plain
+    templates = [[row[0] for row in one["sections"][1].blocks[1].rows] for one in (small, whole)]
+    assert templates[0] == templates[1]
+    assert 0 < small["leaderboard"][1].size <= grown // 2
+    assert 0 < small["leaderboard"][0].size <= plain
 
 
 def test_a_sample_of_one_class_is_told(tmp_path):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.show import show_result
 from featloom.data.blocks_parquet import parquet_files
 from featloom.data.corpora import corpus, names_corpus
 from featloom.data.open import as_table, is_treebank, open_blocks, open_file, open_sentences
@@ -21,18 +22,15 @@ from featloom.data.readers import format_of, read_conllu
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError, ReadError
-from featloom.evaluation.chunks import judged_counts
 from featloom.features.plan import FeaturePlan
 from featloom.learners.tree import CRITERIA
 from featloom.learners.tree_paths import FORESTS
 from featloom.methods.tree_templates import TreeTemplates
-from featloom.methods.tree_templates.parts import UNITS, growth_parts, parts_of_blocks
+from featloom.methods.tree_templates.parts import growth_parts, parts_of_blocks
 from featloom.methods.tree_templates.study import study_table
 from featloom.methods.tree_templates.study_dependencies import study_dependencies
 from featloom.methods.tree_templates.study_sequences import study_sequences
 from featloom.runs import Timing, encode_result
-from featloom.shown import terminal
-from featloom.words import counted, percent
 
 if TYPE_CHECKING:
     from featloom.methods.tree_templates.parts import GrowthParts
@@ -42,7 +40,6 @@ MODEL, PLAN, CRFPP, VW = "model.featloom", "templates.json", "templates.crfpp", 
 HEAD = "head"
 # A resumed run has the options it was begun with, but for where it lies and how it is shown.
 _ANEW = frozenset({"out", "quiet", "json"})
-_SHOWN = 15
 
 
 def grow(
@@ -125,7 +122,6 @@ def grow(
                     progress=progress,
                 )  # fmt: skip
         study["data"]["source"] = str(data)
-        study["sizes"], study["unit"] = parts.sizes(), UNITS[parts.kind]
         if parts.kind == "sequence":
             study["layout"] = layout(parts, columns)
         finish(study, run, timing, seed=seed, quiet=quiet, json=json)
@@ -269,9 +265,8 @@ def run_study(
     if parts.kind == "table":
         return study_table(parts, templates, seed=seed, jobs=jobs, say=say, keep=keep)
     return study_sequences(
-        parts, templates, window=window, count=judged_counts, seed=seed, jobs=jobs, say=say,
-        keep=keep,
-    )  # fmt: skip
+        parts, templates, window=window, seed=seed, jobs=jobs, say=say, keep=keep
+    )
 
 
 def write_templates(run: Run, found: Any) -> None:
@@ -302,80 +297,7 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page, None if run is None else run.path)
-
-
-def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None:
-    """Print the best templates, the models and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = terminal()
-    line = console.say
-
-    part = result["trees"]
-    sizes, unit = result["sizes"], result["unit"]
-    words = {"train": "training", "valid": "validation", "test": "test"}
-    line(", ".join(f"{n:,} {words[name]} {unit}" for name, n in sizes.items()))
-    line(result["protocol"])
-    tree, rows = part["tree"], {"table": "rows", "sequence": "tokens", "dependencies": "edges"}
-    line(
-        f"{counted(part['n_trees'], 'tree')} on {part['rows']:,} {rows[part['kind']]}; the first "
-        f"has {counted(tree['n_internal'], 'question')}, at most {tree['depth']} in a row"
-    )
-    table = Table()
-    table.add_column("template", overflow="fold")
-    for name in ("gain", "rows", *(["trees"] if part["n_trees"] > 1 else []), "drop"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in part["templates"][:_SHOWN]:
-        table.add_row(
-            escape(row["name"]) + (" *" if row["backoff"] else ""),
-            f"{row['gain']:,.0f}",
-            percent(row["coverage"], 0),
-            *([str(row["trees"])] if part["n_trees"] > 1 else []),
-            "" if row["drop"] is None else f"{row['drop']:+.2f}",
+        files = {"templates": PLAN, "model": MODEL}
+        show_result(
+            result, page, {} if run is None else {k: run.path / v for k, v in files.items()}
         )
-    if part["templates"]:
-        console.print(table)
-        line(legend(part, result["metric"]))
-    for model in result["models"]:
-        line(model_line(model))
-    line(result["verdict"])
-    for name, what in ((PLAN, "templates"), (MODEL, "model")):
-        if folder is not None and (folder / name).exists():
-            line(f"{what}: {folder / name}")
-    if page is not None:
-        line(f"report: {page}")
-
-
-def legend(part: dict[str, Any], metric: str) -> str:
-    """What the columns of the table of templates mean."""
-    n_more = len(part["templates"]) - _SHOWN
-    said = f"{n_more:,} more templates; " if n_more > 0 else ""
-    said += "gain: bits over all rows; rows: share that reaches it in the trees; "
-    said += f"drop: points of {metric} lost on held-out data without its weights"
-    if any(row["backoff"] for row in part["templates"][:_SHOWN]):
-        said += "; *: a path without its root"
-    return said
-
-
-def model_line(model: dict[str, Any]) -> str:
-    """A model and its figures in one line.
-
-    >>> model_line({"name": "the tree alone", "metric": "accuracy", "value": 0.8,
-    ...             "interval": [0.75, 0.84], "setting": "12 questions"})
-    'the tree alone: accuracy 80.00 % (75.00 to 84.00), 12 questions'
-    """
-    low, high = model["interval"]
-    said = f"{model['name']}: {model['metric']} {percent(model['value'], 2)} "
-    said += f"({100 * low:.2f} to {100 * high:.2f})"
-    if "uas_punctuation" in model:
-        said += f", with punctuation {percent(model['uas_punctuation'], 2)}"
-    if "las" in model:
-        said += f", LAS {percent(model['las'], 2)}"
-    if "templates" in model:
-        said += (
-            f"; {counted(model['templates'], 'template')}, {counted(model['features'], 'feature')}"
-        )
-    said += f", {model['setting']}" if "setting" in model else ""
-    return said + (f", {model['seconds']:.1f} s" if "seconds" in model else "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from featloom.cli import options, session
+from featloom.cli.show import show_result
 from featloom.data.columns import column_maker
 from featloom.data.corpora import names_corpus
 from featloom.data.open import open_sentences, sentences_of_corpus
@@ -17,8 +18,6 @@ from featloom.methods.template_search import TemplateSearch
 from featloom.methods.template_search.parts import sentence_parts
 from featloom.methods.template_search.study import study_templates
 from featloom.runs import Timing, encode_result
-from featloom.shown import terminal
-from featloom.words import counted, percent
 
 if TYPE_CHECKING:
     from featloom.methods.template_search.parts import SentenceParts
@@ -168,40 +167,7 @@ def finish(study: dict[str, Any], run, timing, *, seed: int, quiet: bool, json: 
     if json:
         typer.echo(encode_result(result))
     elif not quiet:
-        show(result, page, None if run is None else run.path)
-
-
-def show(result: dict[str, Any], page: Path | None, folder: Path | None) -> None:
-    """Print the templates with what each brought, the two taggers, and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = terminal()
-    line = console.say
-
-    part = result["template_search"]
-    words = {"train": "training", "test": "test"}
-    line(", ".join(f"{n:,} {words[name]} sentences" for name, n in part["sizes"].items()))
-    line(result["protocol"])
-    table = Table()
-    table.add_column("template", overflow="fold")
-    for name in ("features", "gain"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in part["templates"]:
-        gain = "" if row["gain"] is None else f"{row['gain']:.5f}"
-        table.add_row(escape(row["text"]), f"{row['features']:,}", gain)
-    console.print(table)
-    if any(row["gain"] is not None for row in part["templates"]):
-        line(f"gain: {part['gain_label']}; no gain: there from the start, or added with others")
-    for model in result["models"]:
-        low, high = model["interval"]
-        line(
-            f"{model['name']}: {model['metric']} {percent(model['value'], 2)} "
-            f"({100 * low:.2f} to {100 * high:.2f}), {counted(model['features'], 'feature')}"
+        files = {"templates": TEMPLATES, "model": MODEL}
+        show_result(
+            result, page, {} if run is None else {k: run.path / v for k, v in files.items()}
         )
-    line(result["verdict"])
-    if folder is not None:
-        line(f"templates: {folder / TEMPLATES}")
-        line(f"model: {folder / MODEL}")
-    if page is not None:
-        line(f"report: {page}")

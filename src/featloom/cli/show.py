@@ -302,6 +302,8 @@ def _half(interval: Sequence[float | None] | None) -> float | None:
 def _plain(name: str, value: Any) -> str:
     if name == "p":
         return p_value(value)
+    if name.endswith(" %") and value is not None:
+        return number(100 * value, 2)
     if not isinstance(value, float) or value.is_integer():
         return "" if value is None else str(value) if isinstance(value, str) else f"{value:,.0f}"
     return f"{value:,.3g}"

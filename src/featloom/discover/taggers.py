@@ -193,7 +193,7 @@ class FittedTagger:
 
     def findings(self) -> list[Grid]:
         gains, measured = self.templates.gains, self.templates.measured
-        rows = [[one["text"], one["features"]] for one in template_rows(self.model, [])]
+        rows = [row[:2] for row in template_rows(self.model, [])]
         if not measured:
             columns = {"template": "feature", "features": "count"}
             return [grid("templates", columns, rows[:_MOST_SHOWN])]

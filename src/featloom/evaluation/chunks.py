@@ -26,7 +26,7 @@ where labels spell chunks, the share of tokens with the right label where they d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -246,6 +246,24 @@ def judged_counts(
     codes = label_codes(gold, predicted)
     metric = suitable_metric(codes.classes)
     return metric, counts_by(metric, *codes)
+
+
+def shared_counts(
+    gold: Sequence[Sequence[str]], predictions: Mapping[str, Sequence[Sequence[str]]]
+) -> tuple[str, dict[str, np.ndarray]]:
+    """The same for several taggers: by tokens, where chunks do not suit all of them.
+
+    >>> shared_counts([["B-NP", "O"]], {"one": [["B-NP", "O"]], "other": [["NP", "O"]]})[0]
+    'token accuracy'
+    """
+    found = {name: judged_counts(gold, predicted) for name, predicted in predictions.items()}
+    metrics = {metric for metric, _ in found.values()}
+    if len(metrics) == 1:
+        return metrics.pop(), {name: counts for name, (_, counts) in found.items()}
+    return TOKEN_ACCURACY, {
+        name: token_counts(*label_codes(gold, predicted)[:3])
+        for name, predicted in predictions.items()
+    }
 
 
 def suitable_metric(classes: Sequence[str]) -> str:

@@ -114,7 +114,7 @@ def leaderboard_grid(
         *(Column(label, form, note) for _, label, form, note in besides),
         Column("published %", "percent", "the paper's, on its own data"),
         Column("size", "count"), Column("setting"),
-        *(Column(name, name if name in KINDS else "text") for name in more),
+        *(Column(name, _kind_of_more(name)) for name in more),
         Column("fits in", "seconds"), Column("predicts in", "seconds", "1,000 predictions"),
     ]  # fmt: skip
     if all(isinstance(one.size, int | float) and not one.size_words for one in ranked):
@@ -454,6 +454,8 @@ def _time(budget: Budget | None, board: Sequence[Model]) -> Section:
         ("of all processors", budget.cpu, "seconds"), ("compiled, once", compiled, "seconds"),
     ]  # fmt: skip
     why = why_stopped(budget.stopped, [one.status for one in board])
+    if why == STOPPED["finished"] and all(span is None for _, span, _ in spans):
+        return Section()
     blocks: list[Block] = [Facts(spans)]
     if why:
         blocks.append(Words(f"It stopped because {why}."))
@@ -525,6 +527,10 @@ def _under(one: Model, unit: str, whole: int | None, n_folds: int | None) -> str
     if one.n_folds is not None and of is not None and one.n_folds < of:
         under.append(f"in {number(one.n_folds)} of {number(of)} folds")
     return " · ".join(word for word in under if word)
+
+
+def _kind_of_more(name: str) -> str:
+    return name if name in KINDS else "percent" if name.endswith(" %") else "text"
 
 
 def _part(share: float) -> str:

@@ -20,28 +20,27 @@ from featloom.data.columns import column_maker
 from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import (
-    CHUNK_F1,
     OF_COUNTS,
-    TOKEN_ACCURACY,
-    chunk_counts,
     judged_counts,
     label_codes,
+    shared_counts,
     token_counts,
 )
 from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.evaluation.objective import LEVEL
-from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
+from featloom.evaluation.systems import compare_systems
 from featloom.features.expansion import sentence_bounds
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.findings import (
-    gain_label,
-    race_rows,
-    steps,
+    race_section,
+    search_section,
+    stages_section,
     template_rows,
+    templates_section,
 )
 from featloom.methods.template_search.parts import SentenceParts, new_labels
 from featloom.methods.template_search.search import TemplateSearch
-from featloom.words import counted, p_words, percent, points
+from featloom.results import Comparison, Model
+from featloom.words import counted, p_words, parts_in_words, percent, points
 
 CHOSEN, BY_DEFAULT = "chosen templates", "default templates"
 
@@ -80,39 +79,42 @@ def study_templates(
     say("tagging the test sentences")
     with _Stage(stages, "tag"):
         answers = tagger.predict(test)
-    gold = gold_labels(test)
     seed = 0 if search.random_state is None else search.random_state
-    models, comparison = compare_taggers(gold, answers, rival.predict(test), seed=seed)
-    for model, one in zip(models, (tagger, rival), strict=True):
-        model["features"] = one.n_features_
+    metric, models, test_of = compare_taggers(
+        gold_labels(test), answers, rival.predict(test), seed=seed
+    )
+    chosen, default = models
+    for model, one in ((chosen, tagger), (default, rival)):
+        model.size, model.learned = one.n_features_, parts.sizes()["train"]
+        model.more = {"templates": sum(bool(template.places) for template in one.templates_)}
+    chosen.fit_s, default.fit_s = stages["train"], stages["train by default"]
+    chosen.settings = {
+        "templates": [str(t) for t in search.plan_.templates if t.places],
+        "derived": [column_maker(spec).name for spec in search.plan_.derived],
+    }
     with_f1 = [row["f1"] for row in search.history_ if row["kept"] and row["f1"] is not None]
+    chosen.value = with_f1[-1] if with_f1 else None
+    protocol = f"{parts_in_words(parts.sizes(), 'sentence')}; {parts.words}"
     result = {
         "kind": "template search",
         "data": _data_part(parts),
-        "protocol": parts.words,
+        "protocol": protocol,
         "parameters": _parameters(search, parts),
-        "best_setting": {
-            "templates": [str(t) for t in search.plan_.templates if t.places],
-            "derived": [column_maker(spec).name for spec in search.plan_.derived],
-        },
-        "best_score": with_f1[-1] if with_f1 else None,
-        "test_score": models[0]["value"],
         "evaluations": len(search.work_),
-        "stopped": search.work_.stopped,
-        "metric": models[0]["metric"],
-        "models": models,
-        "comparisons": [comparison],
-        "verdict": verdict(models, comparison, len(search.plan_.templates) - 1),
-        "significant": comparison["significant"],
-        "template_search": {
-            "strategy": search.strategy,
-            "sizes": parts.sizes(),
-            "gain_label": gain_label(search.strategy),
-            "steps": steps(search.history_),
-            "race": race_rows(search.history_),
-            "stages": stages,
-            "templates": template_rows(tagger, search.history_),
-        },
+        "budget": {"stopped": search.work_.stopped},
+        "metric": metric,
+        "unit": "sentences",
+        "chosen": CHOSEN,
+        "leaderboard": models,
+        "comparisons": [test_of],
+        "verdict": verdict(metric, chosen, test_of, len(search.plan_.templates) - 1),
+        "significant": test_of.significant,
+        "sections": [
+            templates_section(template_rows(tagger, search.history_), search.strategy),
+            search_section(search.history_, search.strategy),
+            *(section for section in [race_section(search.history_)] if section.blocks),
+            stages_section(stages),
+        ],
     }
     return result, search, tagger
 
@@ -140,44 +142,28 @@ def compare_taggers(
     default: Sequence[Sequence[str]],
     *,
     seed: int = 0,
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Figures of the two taggers with intervals, and their paired bootstrap over sentences."""
-    metric = judged_counts(gold, [*chosen])[0]
-    if metric == CHUNK_F1 and judged_counts(gold, [*default])[0] == CHUNK_F1:
-        counts = [chunk_counts(*label_codes(gold, answers)) for answers in (chosen, default)]
-    else:
-        metric = TOKEN_ACCURACY
-        counts = [token_counts(*label_codes(gold, a)[:3]) for a in (chosen, default)]
-    models = []
-    for name, of_tagger in zip((CHOSEN, BY_DEFAULT), counts, strict=True):
-        found = bootstrap_interval(of_tagger, OF_COUNTS[metric], seed=seed)
-        interval = [found.low, found.high]
-        models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
-    test = paired_bootstrap(counts[0], counts[1], OF_COUNTS[metric], seed=seed)
-    return models, {
-        "a": CHOSEN,
-        "b": BY_DEFAULT,
-        "difference": test.difference,
-        "interval": [test.low, test.high],
-        "p": test.p,
-        "significant": test.p < LEVEL,
-    }
+) -> tuple[str, tuple[Model, Model], Comparison]:
+    """The metric, the two taggers with intervals, and their paired bootstrap over sentences."""
+    metric, counts = shared_counts(gold, {BY_DEFAULT: default, CHOSEN: chosen})
+    (rival, found), (test,) = compare_systems(counts, OF_COUNTS[metric], seed=seed)
+    found.role, rival.role, found.chosen = "method", "baseline", True
+    return metric, (found, rival), test
 
 
-def verdict(models: Sequence[dict[str, Any]], test: dict[str, Any], n_templates: int) -> str:
+def verdict(metric: str, chosen: Model, test: Comparison, n_templates: int) -> str:
     """What a reader may conclude, in plain words.
 
-    >>> models = [{"metric": "chunk F1", "value": 0.93}, {"metric": "chunk F1", "value": 0.92}]
-    >>> verdict(models, {"difference": 0.01, "p": 0.002, "significant": True}, 24)
+    >>> test = Comparison("chosen", "default", 0.01, p=0.002, significant=True)
+    >>> verdict("chunk F1", Model("chosen", test=0.93), test, 24)
     'A CRF with the 24 chosen templates reaches a chunk F1 of 93.00 % on the test sentences, 1.00 points above the default templates (paired bootstrap over sentences, p = .002).'
     """  # noqa: E501
-    difference, chosen = test["difference"], models[0]
+    difference = test.difference or 0.0
     said = (
-        f"A CRF with the {counted(n_templates, 'chosen template')} reaches a {chosen['metric']} of "
-        f"{percent(chosen['value'], 2)} on the test sentences"
+        f"A CRF with the {counted(n_templates, 'chosen template')} reaches a {metric} of "
+        f"{percent(chosen.test or 0.0, 2)} on the test sentences"
     )
-    how = f"(paired bootstrap over sentences, {p_words(test['p'])})"
-    if test["significant"]:
+    how = f"(paired bootstrap over sentences, {p_words(test.p or 0.0)})"
+    if test.significant:
         side = "above" if difference > 0 else "below"
         apart = points(abs(difference), 2, signed=False)
         return f"{said}, {apart} {side} the default templates {how}."

@@ -1,13 +1,13 @@
-"""What was grown and what it is worth, as a result shows it.
+"""What was grown and what it is worth, as parts of a result.
 
-Templates stand by their gain, the first tree is cut to what a reader can take in, and systems that
-answered the same held-out questions are compared by a paired bootstrap over rows, documents or
-sentences.  Everything here is plain data: numbers, strings, lists and dicts.
+One function for each thing that is shown: how the trees grew and the first of them, cut to what a
+reader can take in; the templates by their gain; sentences with their gold and predicted heads; and
+what a reader may conclude.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -15,149 +15,162 @@ from typing import Any
 import numpy as np
 
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.evaluation.objective import LEVEL
-from featloom.evaluation.significance import bootstrap_interval, paired_bootstrap
 from featloom.learners.tree import MultiwayTree
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.methods.tree_templates.parts import GrowthParts
+from featloom.results import (
+    Arcs,
+    Bars,
+    Block,
+    Column,
+    Comparison,
+    Facts,
+    Section,
+    Sentence,
+    Tree,
+    TreeNode,
+    grid,
+)
 from featloom.words import counted, interval_of_points, p_words, points
 
 SHOWN_DEPTH, SHOWN_CHILDREN = 5, 12
-MOST_TEMPLATES = 1000
+MOST_TEMPLATES, MOST_BARS, BRIEF = 1000, 20, 15
+ROWS = {"table": "rows", "sequence": "tokens", "dependencies": "candidate edges"}
 _SHORTEST, _LONGEST = 5, 25
 
 
-def template_rows(
-    grown: Sequence[GrownTemplate], drops: Mapping[str, float] | None = None
-) -> list[dict[str, Any]]:
-    """The templates by their gain; ``drops`` says how many points are lost without one of them."""
-    drops = drops or {}
-    return [
-        {
-            "name": str(one.template),
-            "length": len(one.template),
-            "gain": one.gain,
-            "coverage": one.coverage,
-            "trees": one.trees,
-            "backoff": one.backoff,
-            "drop": drops.get(str(one.template)),
-        }
-        for one in grown[:MOST_TEMPLATES]
-    ]
+def trees_section(
+    first: MultiwayTree,
+    n_trees: int,
+    templates: Sequence[GrownTemplate],
+    kind: str,
+    *,
+    seconds: Mapping[str, float] | None = None,
+    more: Sequence[tuple[str, Any, str]] = (),
+) -> Section:
+    """What the trees grew on and how much they gave, what took how long, and the first tree.
+
+    Parameters
+    ----------
+    kind : "table", "sequence" or "dependencies".
+    more : further facts, each with its kind.
+    """
+    rows = int(first.rows[0])
+    facts = [
+        (ROWS[kind], rows, "count"),
+        ("of the commonest class", 1 - float(first.errors[0]) / max(rows, 1), "share"),
+        ("trees", n_trees, "count"),
+        ("questions of the first", first.n_internal, "count"),
+        ("templates", len(templates), "count"),
+        ("of them back-off copies", sum(one.backoff for one in templates) or None, "count"),
+        ("columns in the longest", max((len(one.template) for one in templates), default=None),
+         "count"),
+        *((name, spent, "seconds") for name, spent in (seconds or {}).items()),
+        *more,
+    ]  # fmt: skip
+    return Section("Trees", "The trees", blocks=[Facts(facts), tree_of(first, ROWS[kind])], brief=1)
 
 
-def tree_part(tree: MultiwayTree) -> dict[str, Any]:
+def tree_of(tree: MultiwayTree, unit: str = "rows") -> Tree:
     """A tree to depth 5, at every node the 12 children with the most rows.
 
     >>> from featloom.learners.tree import grow_tree
     >>> table = NominalTable.from_columns({"letter": list("cckk")}, labels=list("SSKK"))
-    >>> part = tree_part(grow_tree(table))
-    >>> part["n_nodes"], part["cut"], [node["value"] for node in part["nodes"]]
+    >>> shown = tree_of(grow_tree(table))
+    >>> shown.n_nodes, shown.cut, [node.value for node in shown.nodes]
     (3, 0, [None, 'c', 'k'])
     """
-    nodes: list[dict[str, Any]] = []
+    nodes: list[TreeNode] = []
     waiting = [(0, -1, 0)]
     while waiting:
         node, parent, depth = waiting.pop(0)
         number = len(nodes)
-        nodes.append(_node(tree, node) | {"id": number, "parent": parent})
+        nodes.append(_node(tree, node, number, parent))
         if tree.column[node] < 0 or depth == SHOWN_DEPTH:
             continue
         children = np.arange(tree.n_children[node]) + tree.first_child[node]
         largest = np.argsort(-tree.rows[children], kind="stable")[:SHOWN_CHILDREN]
         waiting += [(child, number, depth + 1) for child in np.sort(children[largest]).tolist()]
-    return {
-        "n_nodes": len(tree),
-        "n_internal": tree.n_internal,
-        "depth": int(tree.depth.max(initial=0)),
-        "nodes": nodes,
-        "cut": len(tree) - len(nodes),
-    }
+    return Tree(
+        "The first tree", unit, len(tree), tree.n_internal, int(tree.depth.max(initial=0)), nodes,
+        len(tree) - len(nodes),
+    )  # fmt: skip
 
 
-def growth_part(
-    kind: str,
-    first: MultiwayTree,
-    n_trees: int,
-    settings: Mapping[str, Any],
-    seconds: Mapping[str, float],
-    templates: list[dict[str, Any]],
-    systems: list[dict[str, Any]],
-) -> dict[str, Any]:
-    """The part of a result on trees and templates."""
-    return {
-        "kind": kind,
-        "rows": int(first.rows[0]),
-        "positives": 1 - float(first.errors[0] / max(first.rows[0], 1)),
-        "settings": {k: v for k, v in settings.items() if v is not None},
-        "n_trees": n_trees,
-        "seconds": dict(seconds),
-        "templates": templates,
-        "tree": tree_part(first),
-        "systems": systems,
-    }
+def template_rows(
+    grown: Sequence[GrownTemplate], drops: Mapping[str, float] | None = None
+) -> list[list[Any]]:
+    """A line for each template, those of highest gain first.
+
+    ``drops`` is the share of right predictions that is lost without one of them.
+    """
+    drops = drops or {}
+    return [
+        [
+            str(one.template), one.gain, one.coverage, drops.get(str(one.template)), one.trees,
+            len(one.template), one.backoff, rank,
+        ]
+        for rank, one in enumerate(grown[:MOST_TEMPLATES], start=1)
+    ]  # fmt: skip
 
 
-def compare_counts(
-    counts: Mapping[str, np.ndarray],
-    of_counts: Callable[[np.ndarray], np.ndarray],
-    metric: str,
-    *,
-    seed: int = 0,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Figures with intervals, and the paired bootstrap of each system against the first.
+def templates_section(rows: Sequence[Sequence[Any]], metric: str = "") -> Section:
+    """The templates by what they bring: the best as bars, all as a table.
 
     Parameters
     ----------
-    counts : for each system what its metric is counted from, a row a document, sentence or row.
-    of_counts : the metric, from summed counts.
+    rows : those of :func:`template_rows`.
+    metric : what is lost without one of them.
 
-    Examples
-    --------
-    >>> from featloom.evaluation.metrics import accuracy_of_counts
-    >>> right = np.array([[0, 1], [1, 1]] * 20)
-    >>> models, (test,) = compare_counts({"half": right, "all": right * 0 + 1},
-    ...                                  accuracy_of_counts, "accuracy")
-    >>> [model["value"] for model in models], test["difference"], test["significant"]
-    ([0.5, 1.0], 0.5, True)
+    >>> section = templates_section([["a & b", 2.0, 1.0, 0.01, 1, 2, False, 1]], "accuracy")
+    >>> [block.title for block in section.blocks]
+    ['The gain of each template, bits', '']
     """
-    models = []
-    for name, of_system in counts.items():
-        found = bootstrap_interval(of_system, of_counts, seed=seed)
-        interval = [found.low, found.high]
-        models.append({"name": name, "metric": metric, "value": found.value, "interval": interval})
-    rival, *others = counts
-    comparisons = []
-    for name in others:
-        test = paired_bootstrap(counts[name], counts[rival], of_counts, seed=seed)
-        comparisons.append(
-            {
-                "a": name,
-                "b": rival,
-                "difference": test.difference,
-                "interval": [test.low, test.high],
-                "p": test.p,
-                "significant": test.p < LEVEL,
-            }
+    columns: dict[str, str | Column] = {
+        "template": "feature",
+        "gain, bits": Column("gain, bits", "number", "information gain, summed over rows"),
+        "coverage": Column("coverage", "share", "share of the rows that reach it"),
+        "drop": Column("points lost without it", "points", f"of {metric} on data held out"),
+        "in trees": "count",
+        "length": "count",
+        "back-off": Column("back-off", "flag", "a path without its root"),
+        "rank": "count",
+    }
+    best = rows[:MOST_BARS]
+    bars = Bars(
+        f"The {len(best)} templates with the most gain, bits"
+        if len(best) < len(rows) else "The gain of each template, bits",
+        "gain, bits", "number", [row[0] for row in best], [row[1] for row in best],
+        [place for place, row in enumerate(best) if row[6]], "path of a tree", "back-off copy",
+    )  # fmt: skip
+    note = "A template is the columns that a tree asks one after the other."
+    if any(row[6] for row in rows):
+        note += " A back-off copy is such a path without its root."
+    if any(row[3] is not None for row in rows):
+        note += (
+            f" Points lost without it: {metric} on held-out data when the weights of a template "
+            "are taken away and nothing is trained again; below 0, the model is better without."
         )
-    return models, comparisons
+    blocks: list[Block] = [bars, grid("", columns, rows)]
+    return Section("Templates", "The templates, by what they bring", note, blocks, brief=BRIEF)
 
 
 def verdict(
-    test: Mapping[str, Any], *, n_templates: int, learner: str, rival: str, metric: str, by: str
+    test: Comparison, *, n_templates: int, learner: str, rival: str, metric: str, by: str
 ) -> str:
     """What a reader may conclude, in plain words.
 
-    >>> test = {"difference": 0.021, "interval": [0.012, 0.03], "p": 0.0001, "significant": True}
+    >>> test = Comparison("grown", "plain", 0.021, (0.012, 0.03), 0.0001, significant=True)
     >>> print(verdict(test, n_templates=12, learner="a logistic regression",
     ...               rival="the columns alone", metric="accuracy", by="McNemar"))
     12 templates from trees lift a logistic regression 2.10 points of accuracy above the columns alone (95 % +1.20 to +3.00; McNemar, p < .001).
     """  # noqa: E501
-    difference = test["difference"]
-    how = f"({interval_of_points(test['interval'], 2)}; {by}, {p_words(test['p'])})"
+    difference = test.difference or 0.0
+    low, high = test.interval or (0.0, 0.0)
+    how = f"({interval_of_points([low or 0.0, high or 0.0], 2)}; {by}, {p_words(test.p or 0.0)})"
     one = n_templates == 1
     said = f"{counted(n_templates, 'template')} from trees"
-    if not test["significant"]:
+    if not test.significant:
         return (
             f"{said} {'does' if one else 'do'} not help {learner} beyond {rival}: the difference "
             f"of {points(difference, 2)} of {metric} is within chance {how}."
@@ -165,16 +178,6 @@ def verdict(
     verb, side = ("lift", "above") if difference > 0 else ("leave", "below")
     apart = f"{points(abs(difference), 2, signed=False)} of {metric}"
     return f"{said} {verb}{'s' if one else ''} {learner} {apart} {side} {rival} {how}."
-
-
-def system_rows(models: Sequence[Mapping[str, Any]], data: str) -> list[dict[str, Any]]:
-    """The systems of a comparison, as the part on tree templates lists them."""
-    names = ("name", "metric", "value", "interval", "templates", "features", "seconds")
-    return [
-        {name: model.get(name) for name in names}
-        | {"data": data, "seeds": 1, "sd": None, "published": None}
-        for model in models
-    ]
 
 
 def data_part(parts: GrowthParts) -> dict[str, Any]:
@@ -208,10 +211,10 @@ def data_part(parts: GrowthParts) -> dict[str, Any]:
     }
 
 
-def arc_sentences(
+def sentences_section(
     table: NominalTable, heads: Sequence[Sequence[int]], *, most: int = 6
-) -> list[dict[str, Any]]:
-    """Sentences of 5 to 25 tokens for drawing: half of them parsed as they should be, half not."""
+) -> Section:
+    """Sentences of 5 to 25 tokens: half of them parsed as they should be, half not."""
     bounds = table.bounds
     kinds: dict[bool, list[int]] = {True: [], False: []}
     for s, predicted in enumerate(heads):
@@ -221,15 +224,17 @@ def arc_sentences(
     chosen = kinds[True][:n_right] + kinds[False][: most - n_right]
     word = "form" if "form" in table.columns else table.columns[0]
     tag = next((name for name in ("upos", "xpos") if name in table.columns), None)
-    return [
-        {
-            "words": _values(table, word, bounds[s], bounds[s + 1]),
-            "tags": [] if tag is None else _values(table, tag, bounds[s], bounds[s + 1]),
-            "gold": table.tree_heads[bounds[s] : bounds[s + 1]].tolist(),
-            "predicted": list(heads[s]),
-        }
+    sentences = [
+        Sentence(
+            _values(table, word, bounds[s], bounds[s + 1]),
+            [] if tag is None else _values(table, tag, bounds[s], bounds[s + 1]),
+            table.tree_heads[bounds[s] : bounds[s + 1]].tolist(),
+            list(heads[s]),
+        )
         for s in chosen
     ]
+    title = "Sentences, gold and predicted"
+    return Section("Sentences", title, blocks=[Arcs("", sentences)])
 
 
 @contextmanager
@@ -242,21 +247,17 @@ def stage(seconds: dict[str, float], name: str):
         seconds[name] = seconds.get(name, 0.0) + perf_counter() - begun
 
 
-def _node(tree: MultiwayTree, node: int) -> dict[str, Any]:
+def _node(tree: MultiwayTree, node: int, number: int, parent: int) -> TreeNode:
     column, code = int(tree.column[node]), int(tree.value[node])
     value = None
     if node > 0:
         vocabulary = tree.vocabularies[tree.column[tree.parent[node]]]
         value = "(unknown)" if code == UNKNOWN else vocabulary[code - 1]
-    return {
-        "column": None if column < 0 else tree.columns[column],
-        "value": value,
-        "rows": int(tree.rows[node]),
-        "class": tree.classes[tree.majority[node]],
-        "errors": int(tree.errors[node]),
-        "gain": float(tree.gain[node]),
-        "branches": int(tree.n_children[node]),
-    }
+    return TreeNode(
+        number, parent, None if column < 0 else tree.columns[column], value, int(tree.rows[node]),
+        tree.classes[tree.majority[node]], int(tree.errors[node]), float(tree.gain[node]),
+        int(tree.n_children[node]),
+    )  # fmt: skip
 
 
 def _values(table: NominalTable, column: str, begin: int, end: int) -> list[str]:

@@ -38,7 +38,7 @@ class LinearModel:
     >>> rows = NominalTable.from_columns({"letter": list("ckck")}, labels=list("SKSK"))
     >>> model = LinearModel(SeenFeatures(rows, [Template((("letter", 0),))]), rows, 1.0)
     >>> model.predict(rows).tolist(), model.drops(rows)
-    (['S', 'K', 'S', 'K'], {'letter': 50.0})
+    (['S', 'K', 'S', 'K'], {'letter': 0.5})
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class LinearModel:
         return rows_of_ones(codes, len(self.weights)) @ self.weights + self.biases
 
     def drops(self, rows: NominalTable, *, seed: int = 0) -> dict[str, float]:
-        """Points of accuracy that rows lose without the weights of one template at a time."""
+        """The share of right rows lost without the weights of one template at a time."""
         if len(rows) > _DROP_ROWS:
             drawn = np.random.default_rng(seed).choice(len(rows), _DROP_ROWS, replace=False)
             rows = rows.take(np.sort(drawn))
@@ -84,7 +84,7 @@ class LinearModel:
         for t, template in enumerate(self.features.expansion.templates[:_DROPS]):
             own = np.where((codes[:, t] >= 0)[:, None], self.weights[codes[:, t]], 0)
             without = float((self._named(scores - own) == gold).mean())
-            drops[str(template)] = 100 * (right - without)
+            drops[str(template)] = right - without
         return drops
 
     def kept(self, rows: NominalTable) -> PlanModel:

@@ -19,7 +19,7 @@ from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
-from featloom.words import no_such
+from featloom.words import no_such, parts_in_words
 
 HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
 UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
@@ -47,6 +47,16 @@ class GrowthParts:
     def grown_on(self) -> NominalTable | Blocks:
         """The rows that trees are grown on."""
         return self.train if self.blocks is None else self.blocks.part(held_out=False)
+
+    @property
+    def unit(self) -> str:
+        """What is held out: rows or sentences."""
+        return UNITS[self.kind]
+
+    @property
+    def protocol(self) -> str:
+        """How much is in each part, and how it was come by."""
+        return f"{parts_in_words(self.sizes(), self.unit[:-1])}; {self.words}"
 
     def sizes(self) -> dict[str, int]:
         """Rows of each part, or sentences where there are some."""

@@ -17,27 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from featloom.data.blocks import blocks_part
 from featloom.data.table import NominalTable
 from featloom.evaluation.folds import make_folds, splits
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import mcnemar
+from featloom.evaluation.systems import compare_systems
 from featloom.learners.tree import MultiwayTree
 from featloom.methods.tree_templates.features import SeenFeatures
 from featloom.methods.tree_templates.findings import (
-    compare_counts,
     data_part,
-    growth_part,
     stage,
-    system_rows,
     template_rows,
+    templates_section,
+    trees_section,
     verdict,
 )
 from featloom.methods.tree_templates.linear_models import (
@@ -47,7 +45,8 @@ from featloom.methods.tree_templates.linear_models import (
 )
 from featloom.methods.tree_templates.parts import GrowthParts, check_classes
 from featloom.methods.tree_templates.tree_templates import TreeTemplates, with_singles
-from featloom.words import counted
+from featloom.results import Comparison, Model
+from featloom.words import counted, p_words
 
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PLAIN = "logistic regression on the columns"
@@ -101,45 +100,56 @@ def study_table(
     of_trees = FOREST if _votes(templates) else TREE
     answers[of_trees] = tree_answers(templates, test)
     models, tests = compare_answers(test, answers, class_type=train.class_type, seed=seed)
+    for model, role in zip(models, ("baseline", "method", "yardstick"), strict=True):
+        model.role = role
     for model in models[:2]:
-        model |= {
-            "features": sides[model["name"]].n_features,
-            "templates": len(sides[model["name"]].expansion.templates),
-            "seconds": seconds[f"fit the {model['name']}"],
-            "setting": f"C {strengths[model['name']]:g}",
-        }
+        model.size = sides[model.name].n_features
+        model.more = {"templates": len(sides[model.name].expansion.templates)}
+        model.fit_s = seconds.pop(f"fit the {model.name}")
+        model.settings = {"C": strengths[model.name]}
+        model.setting = f"C {strengths[model.name]:g}"
+    models[1].chosen = True
     n_asked = sum(tree.n_internal for tree in _answering(templates))
-    models[2]["setting"] = counted(n_asked, "question")
+    models[2].setting = counted(n_asked, "question")
     held_out = test if parts.valid is None else parts.valid
     drops = fitted[GROWN].drops(_recoded(train, held_out), seed=seed)
-    settings = templates._settings()
-    n_grown = len(templates.grown_)
-    trees = growth_part(
-        "table", templates.tree_, len(templates.trees_), said(settings), seconds,
-        template_rows(templates.grown_, drops), system_rows(models, source_name(train)),
-    )  # fmt: skip
-    of_blocks = {}
-    if parts.blocks is not None:
-        of_blocks["blocks"] = blocks_part(parts.blocks, len(train))
-        trees["protocol"] = _protocol(parts)
+    protocol, grown = _protocol(parts), templates.grown_
     return {
         "kind": "tree templates",
         "data": data_part(parts),
-        "protocol": _protocol(parts),
-        "parameters": {"protocol": _protocol(parts), **said(settings)},
+        "protocol": protocol,
+        "parameters": {"protocol": protocol, **said(templates._settings())},
         "metric": "accuracy",
-        "test_score": models[1]["value"],
-        "models": models,
+        "unit": parts.unit,
+        "chosen": GROWN,
+        "leaderboard": models,
         "comparisons": tests,
         "verdict": verdict(
-            tests[0], n_templates=n_grown, learner="a logistic regression",
+            tests[0], n_templates=len(grown), learner="a logistic regression",
             rival="the columns alone", metric="accuracy",
             by="McNemar" if test.groups is None else "paired bootstrap over groups",
         ),
-        "significant": tests[0]["significant"],
-        **of_blocks,
-        "trees": trees,
+        "significant": tests[0].significant,
+        "sections": [
+            trees_section(
+                templates.tree_, len(templates.trees_), grown, "table", seconds=seconds,
+                more=_blocks_facts(parts),
+            ),
+            templates_section(template_rows(grown, drops), "accuracy"),
+        ],
     }  # fmt: skip
+
+
+def _blocks_facts(parts: GrowthParts) -> list[tuple[str, Any, str]]:
+    """How rows in blocks were read."""
+    if parts.blocks is None:
+        return []
+    return [
+        ("blocks", parts.blocks.n_blocks, "count"),
+        ("rows in the largest", int(parts.blocks.sizes.max()), "count"),
+        ("bytes of memory", parts.blocks.memory, "count"),
+        ("rows behind the linear models", len(parts.train), "count"),
+    ]
 
 
 def best_strengths(
@@ -196,20 +206,21 @@ def tree_answers(templates: TreeTemplates, rows: NominalTable) -> np.ndarray:
 
 def compare_answers(
     test: NominalTable, answers: dict[str, np.ndarray], *, class_type: str | None = None, seed: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[Model], list[Comparison]]:
     """Accuracies with intervals, and paired tests of all systems against the first."""
     gold = test.row_classes(class_type)
     units = np.arange(len(test)) if test.groups is None else test.groups
     right = {name: given == gold for name, given in answers.items()}
     always = np.ones(len(test), dtype=bool)
     counts = {name: correct_counts(always, one, groups=units) for name, one in right.items()}
-    models, tests = compare_counts(counts, accuracy_of_counts, "accuracy", seed=seed)
-    for test_of in tests:
-        by_row = mcnemar(always, right[test_of["a"]], right[test_of["b"]])
-        test_of["only_a"], test_of["only_b"] = by_row.first_only, by_row.second_only
-        test_of["mcnemar_p"] = by_row.p
+    models, tests = compare_systems(counts, accuracy_of_counts, drawn="groups", seed=seed)
+    for one in tests:
+        by_row = mcnemar(always, right[one.a], right[one.b])
+        alone = f"{by_row.first_only:,} : {by_row.second_only:,} rows"
         if test.groups is None:
-            test_of |= {"p": by_row.p, "significant": by_row.p < LEVEL}
+            one.p, one.significant, one.test = by_row.p, by_row.p < LEVEL, f"McNemar, {alone}"
+        else:
+            one.test += f"; McNemar, {alone}, {p_words(by_row.p)}"
     return models, tests
 
 
@@ -259,25 +270,20 @@ def said(settings: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in settings.items() if k not in aside and v is not None}
 
 
-def source_name(table: NominalTable) -> str:
-    """The file that a table was read from."""
-    return Path(table.source).name
-
-
 def _protocol(parts: GrowthParts) -> str:
     if parts.blocks is not None:
         sizes, often = parts.sizes(), ""
         if parts.cutoff > 1:
             often = f", without features of fewer than {parts.cutoff:,} rows"
         return (
-            f"{parts.words}, trees grown on all others; both linear models tuned and fitted on "
+            f"{parts.protocol}, trees grown on all others; both linear models tuned and fitted on "
             f"{_some(parts.train, sizes['train'])} of these{often}; all models judged on "
             f"{_some(parts.test, sizes['test'])} of the rows held out"
         )
     tuned = "by cross-validation over the training rows"
     if parts.valid is not None:
         tuned = "on the validation part"
-    return f"{parts.words}; both linear models tuned {tuned}"
+    return f"{parts.protocol}; both linear models tuned {tuned}"
 
 
 def _some(rows: NominalTable, of: int) -> str:

@@ -20,20 +20,20 @@ from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.evaluation.attachment import attachment_counts
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.evaluation.systems import compare_systems
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates
 from featloom.learners.parser import FOREST, DependencyParser
 from featloom.methods.tree_templates.findings import (
-    arc_sentences,
-    compare_counts,
     data_part,
-    growth_part,
+    sentences_section,
     stage,
-    system_rows,
     template_rows,
+    templates_section,
+    trees_section,
     verdict,
 )
 from featloom.methods.tree_templates.parts import GrowthParts
-from featloom.methods.tree_templates.study import Keep, source_name
+from featloom.methods.tree_templates.study import Keep
 
 GROWN, BY_HAND = "templates from trees", "templates by hand"
 _DROPS, _DROP_SENTENCES = 30, 200
@@ -82,54 +82,55 @@ def study_dependencies(
             trees[name] = parser.predict_trees(test)
     counts = {name: attachment_counts(test, trees[name]) for name in (BY_HAND, GROWN)}
     without = {name: counted[:, [_RIGHT, _TOKENS]] for name, counted in counts.items()}
-    models, tests = compare_counts(without, accuracy_of_counts, "UAS", seed=seed)
+    models, tests = compare_systems(without, accuracy_of_counts, seed=seed)
     for model in models:
-        parser = parsers[model["name"]]
-        model |= {
-            "features": int(np.count_nonzero(parser.model_.weights)),
-            "templates": len(parser.templates_),
-            "seconds": seconds[f"train with {model['name']}"],
-            **_other_scores(counts[model["name"]].sum(axis=0), bool(parser.relations_)),
-        }
+        parser = parsers[model.name]
+        model.size = int(np.count_nonzero(parser.model_.weights))
+        model.fit_s = seconds.pop(f"train with {model.name}")
+        model.more = _other_scores(counts[model.name].sum(axis=0), bool(parser.relations_))
+        model.more |= {"templates": len(parser.templates_)}
     models.reverse()
+    models[0].role, models[1].role, models[0].chosen = "method", "baseline", True
     say("leaving out single templates")
     grown = parsers[GROWN]
     with stage(seconds, "leave out"):
         drops = _drops(grown, test if parts.valid is None else parts.valid, seed)
     settings = {k: v for k, v in {**FOREST, **growth}.items() if v is not None}
-    part = growth_part(
-        "dependencies", grown.tree_, settings["n_trees"], settings, seconds,
-        template_rows(grown.grown_, drops), system_rows(models, source_name(train)),
-    )  # fmt: skip
     heads = [[head for head, _ in tree] for tree in trees[GROWN]]
     return {
         "kind": "tree templates",
         "data": data_part(parts),
-        "protocol": parts.words,
+        "protocol": parts.protocol,
         "parameters": {"protocol": parts.words, **settings, "epochs": grown.epochs},
         "metric": "UAS",
-        "test_score": models[0]["value"],
-        "models": models,
+        "unit": parts.unit,
+        "chosen": GROWN,
+        "leaderboard": models,
         "comparisons": tests,
         "verdict": verdict(
             tests[0], n_templates=len(grown.grown_), learner="a parser",
             rival="templates written by hand", metric="UAS",
             by="paired bootstrap over sentences, one seed",
         ),
-        "significant": tests[0]["significant"],
-        "trees": part | {"sentences": arc_sentences(test, heads)},
+        "significant": tests[0].significant,
+        "sections": [
+            trees_section(
+                grown.tree_, settings["n_trees"], grown.grown_, "dependencies", seconds=seconds
+            ),
+            templates_section(template_rows(grown.grown_, drops), "UAS"),
+            sentences_section(test, heads),
+        ],
     }  # fmt: skip
 
 
-def _other_scores(counts: np.ndarray, relations: bool) -> dict[str, float]:
-    scores = {"uas_punctuation": float(counts[_ALL_RIGHT] / max(counts[_ALL_TOKENS], 1))}
-    if relations:
-        scores["las"] = float(counts[_LABELLED] / max(counts[_TOKENS], 1))
-    return scores
+def _other_scores(counts: np.ndarray, relations: bool) -> dict[str, float | str | None]:
+    labelled = float(counts[_LABELLED] / max(counts[_TOKENS], 1)) if relations else None
+    whole = float(counts[_ALL_RIGHT] / max(counts[_ALL_TOKENS], 1))
+    return {"LAS %": labelled, "with punctuation %": whole}
 
 
 def _drops(parser: DependencyParser, table: NominalTable, seed: int) -> dict[str, float]:
-    """Points of UAS lost on some sentences without one template at a time.
+    """The share of right heads lost on some sentences without one template at a time.
 
     The slot of a feature depends on its own template and values alone, so a model with one
     template fewer reads the others' weights from the same table.
@@ -157,5 +158,5 @@ def _drops(parser: DependencyParser, table: NominalTable, seed: int) -> dict[str
             layout, projective=parser.model_.projective, single_root=parser.single_root_
         )
         model.weights = parser.model_.weights
-        drops[str(one.template)] = 100 * float(whole - score(model))
+        drops[str(one.template)] = float(whole - score(model))
     return drops

@@ -15,7 +15,8 @@ import numpy as np
 
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
-from featloom.evaluation.chunks import OF_COUNTS, TOKEN_ACCURACY, label_codes, token_counts
+from featloom.evaluation.chunks import OF_COUNTS, judged_counts, shared_counts
+from featloom.evaluation.systems import compare_systems
 from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
@@ -23,23 +24,19 @@ from featloom.features.windows import sequence_templates, window_table
 from featloom.learners.tagger import SequenceTagger
 from featloom.learners.tree_paths import GrownTemplate
 from featloom.methods.tree_templates.findings import (
-    compare_counts,
     data_part,
-    growth_part,
     stage,
-    system_rows,
     template_rows,
+    templates_section,
+    trees_section,
     verdict,
 )
 from featloom.methods.tree_templates.parts import GrowthParts
-from featloom.methods.tree_templates.study import Keep, said, source_name
+from featloom.methods.tree_templates.study import Keep, said
 from featloom.methods.tree_templates.tree_templates import TreeTemplates
 
 GROWN, BY_DEFAULT = "templates from trees", "default templates"
 _DROPS, _DROP_SENTENCES = 30, 300
-
-Labels = Sequence[Sequence[str]]
-Count = Callable[[Labels, Labels], tuple[str, np.ndarray]]
 
 
 def study_sequences(
@@ -47,7 +44,6 @@ def study_sequences(
     templates: TreeTemplates,
     *,
     window: int,
-    count: Count,
     seed: int = 0,
     jobs: int = 1,
     say: Callable[[str], None] = lambda _: None,
@@ -59,8 +55,6 @@ def study_sequences(
     ----------
     templates : as they are to be grown, not yet fitted.
     window : the farthest token that is looked at.
-    count : from right and given labels the name of the metric that suits them, and what it is
-        counted from in each sentence.
     say : is told what is being done.
     keep : is given what is finished, by name: "templates", "model".
     """
@@ -84,60 +78,49 @@ def study_sequences(
     keep("model", taggers[GROWN])
     say("tagging the test sentences")
     answers = {name: tagger.predict(test) for name, tagger in taggers.items()}
-    metric, counts = _counted(gold_labels(test), answers, count)
-    models, tests = compare_counts(counts, OF_COUNTS[metric], metric, seed=seed)
+    metric, counts = shared_counts(gold_labels(test), answers)
+    models, tests = compare_systems(counts, OF_COUNTS[metric], seed=seed)
     for model in models:
-        tagger = taggers[model["name"]]
-        model |= {
-            "features": tagger.n_features_,
-            "templates": sum(bool(template.places) for template in tagger.templates_),
-            "seconds": seconds[f"train with {model['name']}"],
-        }
+        tagger = taggers[model.name]
+        model.size = tagger.n_features_
+        model.fit_s = seconds.pop(f"train with {model.name}")
+        model.more = {"templates": sum(bool(template.places) for template in tagger.templates_)}
     say("leaving out single templates")
     with stage(seconds, "leave out"):
         held_out = test if parts.valid is None else parts.valid
-        drops = _drops(taggers[GROWN], templates.grown_, held_out, count, seed)
+        drops = _drops(taggers[GROWN], templates.grown_, held_out, seed)
     settings = said(templates._settings()) | {"window": window}
     models.reverse()  # what was grown comes first, as in other results on taggers
+    models[0].role, models[1].role, models[0].chosen = "method", "baseline", True
     return {
         "kind": "tree templates",
         "data": data_part(parts),
-        "protocol": parts.words,
+        "protocol": parts.protocol,
         "parameters": {"protocol": parts.words, **settings},
         "metric": metric,
-        "test_score": models[0]["value"],
-        "models": models,
+        "unit": parts.unit,
+        "chosen": GROWN,
+        "leaderboard": models,
         "comparisons": tests,
         "verdict": verdict(
             tests[0], n_templates=len(templates.templates_), learner="a CRF",
             rival="its default templates", metric=metric, by="paired bootstrap over sentences",
         ),
-        "significant": tests[0]["significant"],
-        "trees": growth_part(
-            "sequence", templates.tree_, len(templates.trees_), settings, seconds,
-            template_rows(templates.grown_, drops), system_rows(models, source_name(train)),
-        ),
+        "significant": tests[0].significant,
+        "sections": [
+            trees_section(
+                templates.tree_, len(templates.trees_), templates.grown_, "sequence",
+                seconds=seconds,
+            ),
+            templates_section(template_rows(templates.grown_, drops), metric),
+        ],
     }  # fmt: skip
 
 
-def _counted(
-    gold: Labels, answers: dict[str, Labels], count: Count
-) -> tuple[str, dict[str, np.ndarray]]:
-    """The counts of each tagger by one metric: that of tokens, where they do not share another."""
-    found = {name: count(gold, given) for name, given in answers.items()}
-    metrics = {metric for metric, _ in found.values()}
-    if len(metrics) == 1:
-        return metrics.pop(), {name: counts for name, (_, counts) in found.items()}
-    return TOKEN_ACCURACY, {
-        name: token_counts(*label_codes(gold, given)[:3]) for name, given in answers.items()
-    }
-
-
 def _drops(
-    tagger: SequenceTagger, grown: Sequence[GrownTemplate], rows: NominalTable, count: Count,
-    seed: int,
-) -> dict[str, float]:  # fmt: skip
-    """Points lost on some sentences without the weights of one template at a time."""
+    tagger: SequenceTagger, grown: Sequence[GrownTemplate], rows: NominalTable, seed: int
+) -> dict[str, float]:
+    """What the metric loses on some sentences without the weights of one template at a time."""
     n = len(sentence_bounds(rows)) - 1
     some = np.random.default_rng(seed).choice(n, min(n, _DROP_SENTENCES), replace=False)
     sentences = take_sentences(rows, np.sort(some))
@@ -145,7 +128,7 @@ def _drops(
     weights, first = tagger.model_.weights, tagger._expansion.first
 
     def score() -> float:
-        metric, counts = count(gold, tagger.predict(sentences))
+        metric, counts = judged_counts(gold, tagger.predict(sentences))
         return float(OF_COUNTS[metric](counts.sum(axis=0)))
 
     whole = score()
@@ -154,7 +137,7 @@ def _drops(
         own = weights[first[t] : first[t + 1]].copy()
         weights[first[t] : first[t + 1]] = 0
         try:
-            drops[str(one.template)] = 100 * (whole - score())
+            drops[str(one.template)] = whole - score()
         finally:
             weights[first[t] : first[t + 1]] = own
     return drops
