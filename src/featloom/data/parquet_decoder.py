@@ -178,7 +178,8 @@ def main() -> None:
     with suppress(OSError):  # if the system is short of memory, it is this that ends
         Path("/proc/self/oom_score_adj").write_text("1000")
     own = _addresses()
-    while select.select([sys.stdin], [], [], _IDLE)[0]:
+    # Only sockets can be waited for on Windows.
+    while sys.platform == "win32" or select.select([sys.stdin], [], [], _IDLE)[0]:
         line = sys.stdin.buffer.readline()
         if not line:
             return
