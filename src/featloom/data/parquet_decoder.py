@@ -14,6 +14,7 @@ that it announces.  A child that nobody asks anything for some time ends by itse
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import select
@@ -25,7 +26,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -45,7 +46,8 @@ _SECONDS, _BYTES_A_SECOND = 60, 10**6  # for anything, and of the file
 _IDLE = 20  # seconds
 _FATAL = 3  # how the child ends where Python is told that there is no memory
 _INHERITED = (
-    "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "POLARS_MAX_THREADS",
+    "PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL",
+    "POLARS_MAX_THREADS",
 )  # fmt: skip
 
 
@@ -103,30 +105,34 @@ class _Child:
         with self._lock:
             while True:
                 process = self._running()
-                assert process.stdin is not None
-                assert process.stdout is not None
+                to, back = cast(tuple[IO[bytes], IO[bytes]], (process.stdin, process.stdout))
                 try:
-                    process.stdin.write(line)
-                    process.stdin.flush()
-                    found = json.loads(_exactly(process.stdout, _size(process.stdout)))
-                    contents = [_exactly(process.stdout, size) for size in found.pop("sizes", ())]
+                    left = memoryview(line)
+                    while left:
+                        left = left[to.write(left) :]
+                    found = json.loads(_exactly(back, _size(back)))
+                    contents = [_exactly(back, size) for size in found.pop("sizes", ())]
                     break
                 except (EOFError, BrokenPipeError):
-                    self._process = None
-                    process.stdin.close()
-                    process.stdout.close()
-                    ended = process.wait()
-                    if ended:  # else nobody had asked it for long
-                        raise _unreadable(file, _end_of(ended, file)) from None
+                    with process:
+                        self._process = None
+                    if process.returncode:  # else nobody had asked it for long
+                        raise _unreadable(file, _end_of(process.returncode, file)) from None
                 except BaseException:  # Ctrl-C, and half an answer that nobody waits for
-                    process.kill()
-                    self._process = None
+                    self.end()
                     raise
         if "refused" in found:
             raise ReadError(found["refused"], file=file)
         if "error" in found:
             raise _unreadable(file, found["error"])
         return found, contents
+
+    def end(self) -> None:
+        """End it, whatever it is doing."""
+        if self._process is not None and self._owner == os.getpid():
+            with self._process:
+                self._process.kill()
+        self._process = None
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
@@ -135,6 +141,7 @@ class _Child:
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-m", "featloom.data.parquet_decoder"],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    bufsize=0,  # nothing is kept back that could not be sent any more
                     env={name: os.environ[name] for name in _INHERITED if name in os.environ}
                     | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 )  # fmt: skip
@@ -145,6 +152,7 @@ class _Child:
 
 
 _child = _Child()
+atexit.register(_child.end)
 
 
 def _end_of(status: int, file: str) -> str:
@@ -163,9 +171,13 @@ def _size(stream: IO[bytes]) -> int:
 
 def _exactly(stream: IO[bytes], size: int) -> bytearray:
     """So many bytes."""
-    content = bytearray(size)
-    if stream.readinto(content) < size:  # type: ignore[attr-defined]
-        raise EOFError
+    content, at = bytearray(size), 0
+    with memoryview(content) as room:
+        while at < size:
+            read = stream.readinto(room[at:])  # type: ignore[attr-defined]
+            if not read:
+                raise EOFError
+            at += read
     return content
 
 

@@ -262,9 +262,9 @@ class _Search:
         results = map_batch(self.until_enough(candidates))
         try:
             for key, candidate in asked:
-                while self.journal.get(key) is None:
+                while (evaluation := self.journal.get(key)) is None:
                     self.write(candidates, results)
-                self.tell(candidate, key, replayed=key not in new)
+                self.tell(candidate, key, evaluation, replayed=key not in new)
                 self.interruption.check()
                 if self.spent():
                     self.enough.set()
@@ -306,9 +306,7 @@ class _Search:
             self.enough.set()
         return True
 
-    def tell(self, candidate: Candidate, key: str, replayed: bool) -> None:
-        evaluation = self.journal.get(key)
-        assert evaluation is not None
+    def tell(self, candidate: Candidate, key: str, evaluation: Evaluation, replayed: bool) -> None:
         if key not in self.told:
             self.told.add(key)
             self.history.add(evaluation)
