@@ -272,10 +272,9 @@ class _Worker:
             )  # fmt: skip
         self.sent: dict[int, Item] = {}
         self.begun = (-1, 0.0)  # the place of what it is doing, and when it began
-        self.heard = 0.0
+        self.silent = 0.0  # seconds that it was waited for since it was last heard of
 
     def send(self, folder: Path, place: int, item: Item) -> None:
-        self.heard = self.heard if self.sent else time.monotonic()
         self.sent[place] = item
         with suppress(OSError):  # that it is gone is noticed where its answers are awaited
             self.connection.send((folder, place, item))
@@ -317,7 +316,10 @@ class _Processes:
         try:
             while self.is_supplied():
                 left = 1.0 if self.deadline is None else min(1.0, self.deadline - time.monotonic())
+                begun = time.monotonic()
                 ready = wait_for_any([one.connection for one in self.workers], max(left, 0.0))
+                # Time that this process was stopped for is not held against its workers.
+                waited = min(1.0, time.monotonic() - begun)
                 if left <= 0 and not ready:
                     return
                 failures: list[BaseException] = []
@@ -326,7 +328,9 @@ class _Processes:
                 for failure in failures:  # when what is finished is kept
                     raise failure
                 for worker in self.workers:
-                    if worker.sent and time.monotonic() - worker.heard > HUNG:
+                    silent = worker.sent and worker.connection not in ready
+                    worker.silent = worker.silent + waited if silent else 0.0
+                    if worker.silent > HUNG:
                         worker.process.kill()
         finally:
             for worker in self.workers:
@@ -365,7 +369,6 @@ class _Processes:
         except (EOFError, OSError):
             yield from self.lost(worker)
             return
-        worker.heard = time.monotonic()
         if kind == "begun":
             worker.begun = place, time.perf_counter()
         elif kind != "alive":
