@@ -210,7 +210,7 @@ def others_of(process: subprocess.Popen) -> list[tuple[int, str]]:
 
 def workers_of(process: subprocess.Popen) -> list[int]:
     """Those of them that evaluate or count."""
-    at_work = ("popen_loky", "spawn_main")
+    at_work = ("featloom.pool", "spawn_main")
     return [pid for pid, args in others_of(process) if any(word in args for word in at_work)]
 
 

@@ -253,9 +253,9 @@ def paper_grid(quick: bool) -> list[dict]:
 
 def _user_of_all() -> float:
     """User CPU of this process and of the workers that have ended."""
-    from joblib.externals.loky import get_reusable_executor
+    from featloom.pool import end_idle_workers
 
-    get_reusable_executor().shutdown(wait=True)
+    end_idle_workers()
     times = os.times()
     return times.user + times.children_user
 

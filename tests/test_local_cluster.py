@@ -190,6 +190,6 @@ def holds_a_key(folder: Path) -> bool:
 def test_without_the_package_for_certificates_a_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography", None)
     monkeypatch.delitem(sys.modules, "featloom.local_cluster", raising=False)
-    told = r"^workers of our own need the package cryptography: pip install 'featloom\[dask\]'$"
+    told = r"^local:1 needs the package cryptography: pip install 'featloom\[dask\]'$"
     with pytest.raises(InputError, match=told), cluster("local:1"):
         pass

@@ -1,4 +1,4 @@
-"""Work on other processes and machines, by Dask.
+"""Work on the workers of a Dask cluster.
 
 Within ``with cluster("local:4"):`` or ``with cluster("tcp://10.0.0.7:8786"):`` searches evaluate
 their candidates on the workers, and data in blocks is counted there.  What is found is the same as
@@ -25,7 +25,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from importlib import import_module, metadata
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,10 +35,8 @@ PATIENCE = 60.0  # seconds without any worker
 HUNG = 120.0  # seconds without a sign of life, after which a local worker is ended
 _CONNECT = 20.0  # seconds for a scheduler to answer, and for a first worker to come
 _ASKED = 3  # times that a question to all workers is asked
-_WAITING = 2  # tasks for each worker that are sent ahead, so that none waits for the next
-_RUNS = (
-    4  # runs of items for each worker in a reduction: a run that is lost is a quarter of its work
-)
+_AHEAD = 2  # tasks for each worker that are sent ahead, so that none waits for the next
+_RUNS = 4  # runs of items a worker in a reduction: a run that is lost is a quarter of its work
 _JOINED = 4  # sums that are added up in one task
 _LOCAL = "local:"
 # One level of parallelism: a worker is one thread, in numerics too.
@@ -68,27 +65,35 @@ def cluster(address: str | None) -> Iterator[Cluster | None]:
         yield None
         return
     wanted = _workers_wanted(address)
-    distributed = _distributed()
+    try:
+        distributed = import_module("distributed")
+        # Workers of our own need more than Dask.
+        ours = None if wanted is None else import_module("featloom.local_cluster")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{address} needs the package {error.name}: pip install 'featloom[dask]'"
+        ) from None
     with ExitStack() as ends:
         try:
             with warnings.catch_warnings():
                 # Other versions of packages, ports that are taken: neither matters here.
                 warnings.simplefilter("ignore")
                 scheduler: Any = address
-                if wanted is not None:
+                if ours is not None:
                     folder = ends.enter_context(scratch_folder("dask"))
                     with deaf_to_ctrl_c():
-                        scheduler = _local_cluster(wanted, folder)
+                        scheduler = ours.start_local_cluster(
+                            wanted, folder, hung=HUNG, env=ONE_THREAD
+                        )
                     ends.callback(scheduler.close)
                 client = distributed.Client(scheduler, timeout=_CONNECT, set_as_default=False)
                 ends.callback(client.close)
         except (OSError, TimeoutError, RuntimeError) as error:  # RuntimeError: workers of our own
-            what = (
-                "no Dask scheduler answers at"
-                if wanted is None
-                else "no workers can be started for"
-            )
-            raise InputError(f"{what} {address}: {_reason(error)}{_advice(error)}") from None
+            if ours is None:
+                what, advice = f"no Dask scheduler answers at {address}", ""
+            else:
+                what, advice = f"no workers can be started for {address}", _advice(error)
+            raise InputError(f"{what}: {_reason(error)}{advice}") from None
         connected = Cluster(client, address)
         connected.check()
         token = _current.set(connected)
@@ -200,7 +205,7 @@ class Cluster:
         remaining = enumerate(items)
         try:
             while True:
-                while len(under_way) < _WAITING * self.n_workers:
+                while len(under_way) < _AHEAD * self.n_workers:
                     place, item = next(remaining, (-1, None))
                     if place < 0:
                         break
@@ -279,38 +284,30 @@ class Cluster:
         return bool(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _result(self, future):
-        from distributed import KilledWorker
-
         patience = PATIENCE
-        try:
-            while True:
-                if future.status == "cancelled":
-                    raise self._gone()
-                try:
-                    return future.result(timeout=patience)
-                except TimeoutError:
-                    if future.status == "error":
-                        raise  # the task's own
-                    # The worker that had the result is lost, or the result is very large.
-                    if not self._has_workers():
-                        raise self._deserted() from None
-                    patience *= 2
-        except KilledWorker:
-            raise InputError(
-                f"a task ended {self._failures()} workers at {self.address} one after the other, "
-                "perhaps for want of memory"
-            ) from None
+        while future.status != "cancelled":
+            try:
+                return future.result(timeout=patience)
+            except TimeoutError:
+                if future.status == "error":
+                    raise  # the task's own
+                # The worker that had the result is lost, or the result is very large.
+                if not self._has_workers():
+                    raise self._deserted() from None
+                patience *= 2
+            except import_module("distributed").KilledWorker:
+                allowed = import_module("dask").config.get("distributed.scheduler.allowed-failures")
+                raise InputError(
+                    f"a task ended {int(allowed) + 1} workers at {self.address} one after the "
+                    "other, perhaps for want of memory"
+                ) from None
+        raise self._gone()
 
     def _deserted(self) -> InputError:
         return InputError(f"no worker is left at {self.address}; waited {PATIENCE:.0f} s for one")
 
     def _gone(self) -> InputError:
         return InputError(f"the Dask scheduler at {self.address} is gone")
-
-    def _failures(self) -> int:
-        import dask
-
-        return int(dask.config.get("distributed.scheduler.allowed-failures", 3)) + 1
 
 
 def mapped(task: Callable[..., Any], held: Any, items: Sequence[Any]) -> Iterator[Any]:
@@ -370,26 +367,6 @@ def _workers_wanted(address: str) -> int | None:
     elif address.startswith(_PROTOCOLS):
         return None
     raise InputError(f"dask is {address!r}; it can be local:4 or tcp://host:port")
-
-
-def _distributed():
-    try:
-        import distributed
-    except ImportError:
-        raise InputError(
-            "a cluster needs the package distributed: pip install 'featloom[dask]'"
-        ) from None
-    return distributed
-
-
-def _local_cluster(n_workers: int, folder: Path):
-    try:
-        local_cluster = import_module("featloom.local_cluster")  # which needs Dask
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"workers of our own need the package {error.name}: pip install 'featloom[dask]'"
-        ) from None
-    return local_cluster.start_local_cluster(n_workers, folder, hung=HUNG, env=ONE_THREAD)
 
 
 def _reason(error: BaseException) -> str:

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from featloom.data.blocks import MatrixBlocks, memory_size, stacked
 from featloom.data.blocks_parquet import parquet_files, read_blocks, rows_of_block
+from featloom.data.encoding import encode
 from featloom.data.hashing import HashedNames, HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import read_table
@@ -218,7 +219,7 @@ def test_names_that_share_a_hash_are_counted():
     values = [f"v{number}" for number in range(200)]
     hashed = HashedValues(4)
     names = HashedNames(16)
-    names.add(hashed.names_of(np.arange(16), ["a"], [values]))
+    names.add(hashed.names_of(np.arange(16), ["a"], [encode(values)]))
     assert names.shared(range(16)) == 16
     assert sum(len(names.found[number]) for number in range(16)) == 200
 

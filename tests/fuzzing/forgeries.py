@@ -223,15 +223,13 @@ def _change_value(connection: sqlite3.Connection, random: Random) -> None:
 
 
 def _set_checksums(connection: sqlite3.Connection) -> None:
-    from featloom.search.journal import _chain
+    from featloom.search.journal import _checksum
 
-    before = ""
-    for table in ("belongs_to", "evaluations", "stops"):
-        before = "stop" if table == "stops" else before
+    kinds = {"belongs_to": "", "evaluations": "evaluation", "stops": "stop"}
+    for table, kind in kinds.items():
         for number, *row, _ in connection.execute(f"SELECT rowid, * FROM {table}").fetchall():
-            found = _chain(before, row)
+            found = _checksum(kind, row)
             connection.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (found, number))
-            before = before if table == "stops" else found
 
 
 def _changed_value(value: Any, random: Random) -> Any:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from featloom.errors import InputError
 from featloom.search import Journal, Stop, fingerprint, read_journal
-from featloom.search.journal import _chain
+from featloom.search.journal import _checksum
 
 LETTERS = {"data": fingerprint("letters"), "search": {"metric": "accuracy", "k": [1, 3]}}
 
@@ -126,7 +126,29 @@ def test_a_journal_of_another_version_is_refused(tmp_path):
     connection.close()
     with pytest.raises(InputError) as error:
         Journal(path, **LETTERS)
-    assert one_line(error) == f"journal {path} was made by another version (schema 7, not 1)"
+    assert one_line(error) == f"journal {path} was made by another version (schema 7, not 2)"
+
+
+def test_a_journal_of_the_first_version_is_read_and_goes_on(tmp_path):
+    """In it, each checksum covers that of the evaluation before."""
+    path = tmp_path / "a.journal"
+    evaluations, stops = fill(path, 5)
+    connection = sqlite3.connect(path, isolation_level=None)
+    (before,) = connection.execute("SELECT checksum FROM belongs_to").fetchone()
+    for *row, _ in connection.execute("SELECT * FROM evaluations ORDER BY number").fetchall():
+        before = _checksum(before, row)
+        connection.execute("UPDATE evaluations SET checksum = ? WHERE number = ?", (before, row[0]))
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with Journal(path, **LETTERS) as journal:
+        assert (list(journal), journal.stops) == (evaluations, stops)
+        journal.append({"k": 5}, 0.5, seconds=0, elapsed=0)
+    assert len(read_journal(path)[0]) == 6
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("UPDATE evaluations SET seconds = 1 WHERE number = 3")
+    connection.close()
+    with pytest.raises(InputError, match="evaluation 3 fails its checksum"):
+        read_journal(path)
 
 
 def test_files_that_are_no_journals_are_refused(tmp_path):
@@ -247,11 +269,11 @@ def forge(path, statement, *values):
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(statement, values)
     connection.text_factory = lambda content: content.decode(errors="replace")
-    before = ""
-    for table in ("belongs_to", "evaluations", "stops"):
+    kinds = {"belongs_to": "", "evaluations": "evaluation", "stops": "stop"}
+    for table, kind in kinds.items():
         for number, *row, _ in connection.execute(f"SELECT rowid, * FROM {table}").fetchall():
-            before = _chain("stop" if table == "stops" else before, row)
-            connection.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (before, number))
+            found = _checksum(kind, row)
+            connection.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (found, number))
     connection.close()
 
 

@@ -15,8 +15,8 @@ import numba
 import numpy as np
 import pytest
 
+from featloom.pool import PastLimit, time_limit
 from featloom.search import Exhaustive, Journal, SearchSpace, search
-from featloom.search.limits import PastLimit, time_limit
 
 LONG = 60.0  # seconds: nothing here takes so long
 
@@ -37,7 +37,7 @@ def test_a_block_past_its_limit_is_left():
         time_limit(0.1) as limit,
     ):
         spin()
-    assert past.value.limit is limit
+    assert past.value is limit
 
 
 def test_a_limit_is_no_error_that_a_library_may_swallow():
@@ -89,8 +89,8 @@ def test_of_limits_within_one_another_each_is_known_by_itself(outer, inner, expe
             try:
                 within(second)
             except PastLimit as past:
-                came.append("inner" if past.limit is second[0] else "outer")
-                if past.limit is limit:
+                came.append("inner" if past is second[0] else "outer")
+                if past is limit:
                     return
             spin(LONG if outer < LONG else 0.2)
             came.append("none")
@@ -99,7 +99,7 @@ def test_of_limits_within_one_another_each_is_known_by_itself(outer, inner, expe
     try:
         around(first)
     except PastLimit as past:
-        came.append("outer" if past.limit is first[0] else "inner")
+        came.append("outer" if past is first[0] else "inner")
     assert came == expected
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 

@@ -6,18 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 from climbing import SPACE, Climb, evaluate
-from joblib.externals.loky import get_reusable_executor
 
-import featloom.search.heartbeats
+import featloom.pool
 from featloom.errors import InputError
 from featloom.search import Exhaustive, Journal, SearchSpace, search
-from featloom.search.workers import end_workers
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +50,7 @@ def test_a_worker_that_is_killed_costs_time_only(tmp_path, on_one_core, jobs):
 
 
 def test_a_worker_that_is_stopped_is_ended_and_costs_time_only(tmp_path, on_one_core, monkeypatch):
-    monkeypatch.setattr(featloom.search.heartbeats, "HUNG", 3.0)
+    monkeypatch.setattr(featloom.pool, "HUNG", 5.0)
     history = search(Strikes(signal.SIGSTOP, tmp_path), Climb(SPACE), jobs=2)
     assert (tmp_path / "struck-0").exists()
     assert results(history) == on_one_core
@@ -67,26 +64,6 @@ def test_workers_that_die_one_after_the_other_end_the_search_with_a_sentence():
     said = r"a worker process died, 4 times one after the other, perhaps for want of memory"
     with pytest.raises(InputError, match=said):
         search(die, Exhaustive(space), jobs=2)
-
-
-def test_workers_are_ended_without_a_word_with_work_that_nobody_has_got(monkeypatch):
-    said = []
-    monkeypatch.setattr(threading, "excepthook", said.append)
-    for _ in range(5):
-        pool = get_reusable_executor(1)
-        pool.submit(int).result()
-        late = pool.submit(time.sleep, 60)
-        end_workers(pool)
-        assert late.exception() is not None
-    assert said == []
-
-
-def test_only_children_of_this_process_are_ever_ended(tmp_path):
-    """A number may be a stranger's by the time that its file is old."""
-    stranger = tmp_path / str(os.getppid())
-    stranger.write_bytes(bytes(8))
-    assert list(featloom.search.heartbeats._hung(tmp_path, 1.0)) == []
-    assert not stranger.exists()
 
 
 # ── an evaluation that its process does not survive ──

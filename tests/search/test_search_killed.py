@@ -98,6 +98,20 @@ def test_a_search_in_two_processes_that_is_killed_ends_the_same(start, tmp_path,
     assert all(evaluation in finished for evaluation in uninterrupted)
 
 
+def test_workers_and_their_files_go_with_the_search_that_is_killed(start, tmp_path, monkeypatch):
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = start(tmp_path / "a.journal", jobs=2, hold_after=20)
+    wait_for(process, 20)
+    workers = psutil.Process(process.pid).children()
+    assert len(workers) == 2
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=PATIENCE)
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE)
+    assert alive == []
+    assert list(tmp_path.glob("featloom-*")) == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupted_search_says_so_and_can_go_on(start, tmp_path, uninterrupted, number, jobs):

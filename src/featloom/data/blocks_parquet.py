@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +26,14 @@ from featloom.data.blocks import (
     sorted_classes,
     without_rows,
 )
-from featloom.data.encoding import encode
 from featloom.data.hashing import HashedNames, HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.assembly import MISSING, Layout
 from featloom.data.readers.bad_rows import CHOICES, warn_caller
-from featloom.data.readers.parquet import ParquetFile, guarded, open_parquet, text_of_column
+from featloom.data.readers.parquet import Column, ParquetFile, kept_rows, open_parquet
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.kernels.rows import rows_of_codes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 ENDINGS = (".parquet", ".pq")
 # Bytes: of a cell while a block is made of it, of a value in the vocabulary, and of a count.
@@ -139,7 +135,7 @@ class ParquetBlocks(Blocks):
         super().__init__(like, sizes, class_totals, **how)
         self.columns = source.features
         self._source, self._spans = source, spans
-        self._kept: dict[int | str, Any] = {}  # what is made once in a process
+        self._kept: dict[int | str, dict[str, int]] = {}  # what is made once in a process
 
     def block(self, number: int) -> FeatureMatrix:
         if self.hashed is None:
@@ -149,8 +145,8 @@ class ParquetBlocks(Blocks):
             indptr, indices = rows_of_codes(table.codes, starts)
             labels = table.labels
         else:
-            texts, classes, _ = self._source.read(self._spans[number])
-            indptr, indices = self.hashed.rows(self._source.features, texts)
+            columns, classes, _ = self._source.read(self._spans[number])
+            indptr, indices = self.hashed.rows(self._source.features, columns)
             labels = self._codes("class", classes, self.like.classes) - 1
         return replace(self.like, indptr=indptr, indices=indices, labels=labels)
 
@@ -158,10 +154,10 @@ class ParquetBlocks(Blocks):
         """One block as rows of the table."""
         if self.table is None:
             raise InputError("features that were hashed are no columns of a table any more")
-        texts, classes, _ = self._source.read(self._spans[number])
-        codes = np.empty((len(classes), len(texts)), dtype=np.int32, order="F")
-        for j, text in enumerate(texts):
-            codes[:, j] = self._codes(j, text, self.table.vocabularies[j])
+        columns, classes, _ = self._source.read(self._spans[number])
+        codes = np.empty((len(classes[0]), len(columns)), dtype=np.int32, order="F")
+        for j, column in enumerate(columns):
+            codes[:, j] = self._codes(j, column, self.table.vocabularies[j])
         labels = self._codes("class", classes, self.table.classes) - np.int32(1)
         return replace(self.table, codes=codes, labels=labels)
 
@@ -173,15 +169,14 @@ class ParquetBlocks(Blocks):
         for found in mapped(_names_behind, self, [(n, wanted) for n in range(self.n_blocks)]):
             self.like.names.add(found)
 
-    def _codes(self, column: int | str, text, vocabulary: Sequence[str]) -> np.ndarray:
-        """Codes from 1; values that are not in the vocabulary get 0."""
-        import polars as pl
-
-        kind = self._kept.get(column)
-        if kind is None:
-            kind = self._kept[column] = pl.Enum(pl.Series(vocabulary, dtype=pl.String))
-        codes = text.cast(kind, strict=False).to_physical().cast(pl.Int32)
-        return (codes + 1).fill_null(0).to_numpy().astype(np.int32)
+    def _codes(self, number: int | str, column: Column, vocabulary: Sequence[str]) -> np.ndarray:
+        """Codes from 1 in a vocabulary; values that are not in it get 0."""
+        code_of = self._kept.get(number)
+        if code_of is None:
+            code_of = {value: code for code, value in enumerate(vocabulary, start=1)}
+            self._kept[number] = code_of
+        codes, values = column
+        return np.array([0, *(code_of.get(value, 0) for value in values)], dtype=np.int32)[codes]
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_kept": {}}
@@ -196,32 +191,25 @@ class _Source:
     missing: tuple[str, ...]
     skips: bool
 
-    def read(self, span: Span) -> tuple[list[Any], Any, int]:
-        """The columns and the classes as text, and how many rows without a class were skipped."""
-        import polars as pl
-
-        wanted = (*self.features, self.target)
-        rows = pl.scan_parquet(span.file, glob=False).slice(span.first, span.rows)
-        # Quoted, since a name may look like a pattern.
-        lazy = rows.select(pl.col([name]) for name in wanted)
-        frame = guarded(span.file, lazy.collect)
-        classes = self._text(frame[self.target], span.file)
-        unknown = classes.is_null()
-        n_bad = int(unknown.sum())
+    def read(self, span: Span) -> tuple[list[Column], Column, int]:
+        """The columns and the classes, and how many rows without a class were skipped."""
+        file = open_parquet(span.file)
+        for wanted in (*self.features, self.target):
+            if wanted not in file.kinds:
+                raise ReadError(f"no column {wanted!r} any more", file=span.file)
+        *columns, classes = file.read(
+            (*self.features, self.target), self.missing, span.first, span.rows
+        )
+        known = classes[0] > 0
+        n_bad = int((~known).sum())
         if n_bad and not self.skips:
-            row = span.first + int(unknown.arg_max() or 0)
-            place = open_parquet(span.file).columns.index(self.target) + 1
+            row, place = span.first + int(known.argmin()), file.columns.index(self.target) + 1
             message = f"no label in column {self.target!r}"
             raise ReadError(message, file=span.file, line=row + 1, column=place)
         if n_bad:
-            frame, classes = frame.filter(~unknown), classes.filter(~unknown)
-        return [self._text(frame[name], span.file) for name in self.features], classes, n_bad
-
-    def _text(self, series: pl.Series, file: str) -> pl.Series:
-        import polars as pl
-
-        text = guarded(file, lambda: text_of_column(series, self.missing))
-        return pl.Series(text, dtype=pl.String)
+            columns = [kept_rows(column, known) for column in columns]
+            classes = kept_rows(classes, known)
+        return columns, classes, n_bad
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,12 +232,11 @@ class _FirstPass:
     room: int
 
     def look(self, span: Span) -> _Seen:
-        texts, classes, skipped = self.source.read(span)
-        values = [] if self.hashed else [dict.fromkeys(encode(text)[1]) for text in texts]
-        codes, names = encode(classes)
+        columns, (codes, names), skipped = self.source.read(span)
+        values = [] if self.hashed else [dict.fromkeys(values) for _, values in columns]
         rows_of_class = np.bincount(codes, minlength=len(names) + 1)[1:].tolist()
         of_class = dict(zip(names, rows_of_class, strict=True))
-        return _Seen([len(classes)], skipped, span.file if skipped else "", of_class, values)
+        return _Seen([len(codes)], skipped, span.file if skipped else "", of_class, values)
 
     def joined(self, one: _Seen, other: _Seen) -> _Seen:
         """What was seen in rows and in those after them."""
@@ -326,7 +313,7 @@ def _spans(files: list[str], first: ParquetFile, source: _Source, rows: int) -> 
         parts = -(-file.rows // rows)
         cuts = [file.rows * part // parts for part in range(parts + 1)] if parts else [0]
         found = [(a, b - a) for a, b in pairwise(cuts)]
-        file.check(needed, found)
+        file.check(needed)
         spans += [Span(name, *span) for span in found]
     if not spans:
         raise ReadError("no rows", file=files[0])
@@ -336,5 +323,5 @@ def _spans(files: list[str], first: ParquetFile, source: _Source, rows: int) -> 
 def _names_behind(blocks: ParquetBlocks, asked: tuple[int, np.ndarray]) -> dict[int, list[str]]:
     number, wanted = asked
     assert blocks.hashed is not None
-    texts, _, _ = blocks._source.read(blocks._spans[number])
-    return blocks.hashed.names_of(wanted, blocks._source.features, texts)
+    columns, _, _ = blocks._source.read(blocks._spans[number])
+    return blocks.hashed.names_of(wanted, blocks._source.features, columns)

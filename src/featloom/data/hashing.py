@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -28,7 +27,7 @@ class HashedValues:
 
     Examples
     --------
-    >>> indptr, indices = HashedValues(10).rows(["letter"], [["c", None, "c"]])
+    >>> indptr, indices = HashedValues(10).rows(["letter"], [(np.array([1, 0, 1]), ("c",))])
     >>> indptr.tolist(), bool(indices[0] == indices[1])
     ([0, 1, 1, 2], True)
     """
@@ -54,18 +53,15 @@ class HashedValues:
         mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
         return (mixed >> np.uint64(64 - self.bits)).astype(np.int32)
 
-    def rows(self, columns: Sequence[str], texts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """CSR arrays of columns of text; a missing value makes no feature."""
-        return self._rows(columns, [encode(text) for text in texts])
-
     def rows_of_table(
         self, columns: Sequence[str], table: NominalTable
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same of the columns of a table."""
         places = [table.column_index(name) for name in columns]
-        return self._rows(columns, [(table.codes[:, j], table.vocabularies[j]) for j in places])
+        return self.rows(columns, [(table.codes[:, j], table.vocabularies[j]) for j in places])
 
-    def _rows(self, columns, encoded) -> tuple[np.ndarray, np.ndarray]:
+    def rows(self, columns: Sequence[str], encoded: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """CSR arrays of columns, codes and values each; a missing value makes no feature."""
         features = np.full((len(encoded[0][0]), len(columns)), -1, dtype=np.int32)
         for j, (column, (codes, values)) in enumerate(zip(columns, encoded, strict=True)):
             features[:, j] = np.concatenate([[-1], self.numbers(column, values)])[codes]
@@ -76,12 +72,11 @@ class HashedValues:
         return indptr, features[there]
 
     def names_of(
-        self, wanted: np.ndarray, columns: Sequence[str], texts: Sequence[Any]
+        self, wanted: np.ndarray, columns: Sequence[str], encoded: Sequence[Any]
     ) -> dict[int, list[str]]:
         """For each of the wanted features the names that have it, in order of appearance."""
         found: dict[int, list[str]] = {}
-        for column, text in zip(columns, texts, strict=True):
-            _, values = encode(text)
+        for column, (_, values) in zip(columns, encoded, strict=True):
             numbers = self.numbers(column, values)
             for place in np.flatnonzero(np.isin(numbers, wanted)).tolist():
                 found.setdefault(int(numbers[place]), []).append(f"{column}={values[place]}")

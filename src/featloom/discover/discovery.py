@@ -28,9 +28,9 @@ from featloom.discover.progress import Progress
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
+from featloom.pool import number_of_workers
 from featloom.results import Block, Section
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search
-from featloom.search.workers import number_of_workers
 from featloom.shown import visible
 from featloom.words import no_such
 

@@ -24,7 +24,7 @@ from featloom.kernels.parsing import (
     train_sentences,
 )
 from featloom.kernels.relations import label_sentences, train_relations
-from featloom.learners.threads import in_threads
+from featloom.pool import in_threads
 
 _PIECE = 64  # sentences that a thread takes at a time
 _MOST_COUNTS = 6  # the hashes of pairs are a table that each one makes four times as long

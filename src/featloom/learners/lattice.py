@@ -21,7 +21,7 @@ from featloom.kernels.lattice import add_histograms, extend_projections, lattice
 from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
 from featloom.learners.comparison import Comparison, tolerance
-from featloom.learners.threads import in_threads
+from featloom.pool import in_threads
 
 _COLUMNS = 12  # of a lattice at most: it has a set for every choice among them
 _BYTES = 640_000_000  # that a lattice may take, if all cases are near all queries

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from featloom.errors import InputError
 from featloom.learners.multinomial import LogisticObjective
 from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
-from featloom.search.workers import number_of_workers
+from featloom.pool import number_of_workers
 
 _BATCH = 128  # rows
 

@@ -51,7 +51,7 @@ from featloom.learners.neighbours import (
     compared_columns,
     distances_to_cases,
 )
-from featloom.search.workers import number_of_workers
+from featloom.pool import number_of_workers
 from featloom.words import no_such
 
 _VOTES_HELD = 20_000_000  # of some rows at a time

@@ -29,7 +29,7 @@ from featloom.learners import comparison
 from featloom.learners.cases import Memory, MergedQueries, Queries, Trie
 from featloom.learners.comparison import VOTES, Comparison, tolerance
 from featloom.learners.lattice import answer_by_lattice
-from featloom.learners.threads import in_threads
+from featloom.pool import in_threads
 
 _RUNS = 4  # places among the queries from which the walk answers some first,
 _RUN = 8  # so many at each

@@ -88,7 +88,7 @@ from featloom.learners.parser_templates import (
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.learners.tree_paths import grow_templates
-from featloom.search.workers import number_of_workers
+from featloom.pool import number_of_workers
 
 DECODERS = ("eisner", "chu-liu-edmonds")
 TRAININGS = ("mira", "perceptron")

@@ -18,7 +18,7 @@ import numpy as np
 from featloom.errors import InputError
 from featloom.kernels import decoding
 from featloom.kernels import sequence as kernel
-from featloom.learners.threads import in_threads
+from featloom.pool import in_threads
 
 KINDS = {"maxent": kernel.MAXENT, "memm": kernel.MEMM, "crf": kernel.CRF}
 _BLOCK = 256  # sentences that are tagged in one go

@@ -38,8 +38,7 @@ from featloom.learners.stepwise_paths import (
     bernoulli_path,
     gaussian_path,
 )
-from featloom.learners.threads import in_threads
-from featloom.search.workers import number_of_workers
+from featloom.pool import in_threads, number_of_workers
 from featloom.shown import html_table, visible
 
 LIKELIHOODS = ("gaussian", "bernoulli")

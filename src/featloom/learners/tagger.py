@@ -46,7 +46,7 @@ from featloom.formats.models import (
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
-from featloom.search.workers import number_of_workers
+from featloom.pool import number_of_workers
 
 # Parameters that features do not depend on.
 _OF_TRAINING = (

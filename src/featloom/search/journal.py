@@ -6,9 +6,9 @@ with the same journal takes the results from it and goes on.
 
 The file is SQLite.  It says first what it belongs to: a fingerprint of the data and a
 description of the search (what is maximised, with which parameters, over which choices).  A
-journal of other data or of another search is refused.  Every row carries a checksum that also
-covers the checksum of the row before, so a flipped byte, a lost row or a row put in from
-elsewhere is noticed when the journal is opened.
+journal of other data or of another search is refused.  Rows are numbered, and each carries a
+checksum of its own, for SQLite does not notice a digit of a score that was changed on the disk; so
+a flipped byte or a lost row is told of when the journal is opened.
 
 Rows are committed one by one in write-ahead mode with ``synchronous=NORMAL``: a commit hands the
 row to the operating system, which keeps it when the process is killed at any instant.  Only when
@@ -26,11 +26,11 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,8 @@ from featloom.errors import InputError
 from featloom.search.space import Candidate, candidate_key, json_text
 from featloom.search.strategies import score_of
 
-SCHEMA = 1
+SCHEMA = 2  # in a file of schema 1, each checksum covers that of the evaluation before
+_READABLE = (1, SCHEMA)
 APPLICATION = 0x46744C4D  # "FtLm": tells a journal from any other SQLite file
 _LOCK_WAIT = 1.0  # seconds; a process that was just killed may take a moment to let go
 
@@ -139,26 +140,18 @@ class Journal:
         description = json_text(search)
         if not self.path.exists():
             _create(self.path, data, description)
-        self._connection, made_from, made_by, checksum = _open(self.path)
-        try:
-            if made_from != data:
-                raise InputError(
-                    f"journal {self.path} was made from other data "
-                    f"(fingerprint {made_from[:12]}, not {data[:12]}); for these, name another "
-                    "folder or file"
-                )
-            if made_by != description:
-                difference = _first_difference(json.loads(made_by), json.loads(description))
-                raise InputError(
-                    f"journal {self.path} was made by another search: {difference}; for this one, "
-                    "name another folder or file"
-                )
-            with _sentences(self.path):
-                self._evaluations, self._checksum = _evaluations(self._connection, checksum)
-                self._stops = _stops(self._connection)
-        except BaseException:
-            self._connection.close()
-            raise
+        found = _open(self.path)
+        self._connection = found.connection
+        self._evaluations, self._stops = found.evaluations, found.stops
+        why = ""
+        if found.data != data:
+            why = f"from other data (fingerprint {found.data[:12]}, not {data[:12]}); for these"
+        elif found.search != description:
+            difference = _first_difference(json.loads(found.search), json.loads(description))
+            why = f"by another search: {difference}; for this one"
+        if why:
+            self.close()
+            raise InputError(f"journal {self.path} was made {why}, name another folder or file")
 
     def __len__(self) -> int:
         return len(self._evaluations)
@@ -189,13 +182,13 @@ class Journal:
         if key in self._evaluations:
             raise ValueError(f"journal {self.path} already has {key}")
         row = (len(self) + 1, key, text, float(seconds), float(elapsed), time.time())
-        checksum = _chain(self._checksum, row)
         with _sentences(self.path):
             self._connection.execute(
-                "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, checksum)
+                "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*row, _checksum("evaluation", row)),
             )
         evaluation = Evaluation(dict(candidate), json.loads(text), row[3], row[4])
-        self._evaluations[key], self._checksum = evaluation, checksum
+        self._evaluations[key] = evaluation
         return evaluation
 
     def record_stop(self, evaluations: int, reason: str) -> None:
@@ -203,7 +196,7 @@ class Journal:
         row = (evaluations, reason, time.time())
         with _sentences(self.path):
             self._connection.execute(
-                "INSERT INTO stops VALUES (?, ?, ?, ?)", (*row, _chain("stop", row))
+                "INSERT INTO stops VALUES (?, ?, ?, ?)", (*row, _checksum("stop", row))
             )
         self._stops.append(Stop(evaluations, reason))
 
@@ -223,13 +216,9 @@ def read_journal(path: str | os.PathLike) -> tuple[list[Evaluation], list[Stop]]
     path = Path(path)
     if not path.exists():
         raise InputError(f"there is no journal {path}")
-    connection, _, _, checksum = _open(path)
-    try:
-        with _sentences(path):
-            evaluations, _ = _evaluations(connection, checksum)
-            return list(evaluations.values()), _stops(connection)
-    finally:
-        connection.close()
+    found = _open(path)
+    found.connection.close()
+    return list(found.evaluations.values()), found.stops
 
 
 class _Damaged(Exception):
@@ -282,7 +271,7 @@ def _create(path: Path, data: str, description: str) -> None:
     if not path.parent.is_dir():
         raise InputError(f"journal {path} cannot be made: there is no folder {path.parent}")
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    checksum = _chain("", (data, description))
+    row = (data, description)
     with _sentences(path):
         try:
             beside.unlink(missing_ok=True)
@@ -296,7 +285,7 @@ def _create(path: Path, data: str, description: str) -> None:
                     f"PRAGMA user_version = {SCHEMA}; COMMIT;"
                 )
                 connection.execute(
-                    "INSERT INTO belongs_to VALUES (?, ?, ?)", (data, description, checksum)
+                    "INSERT INTO belongs_to VALUES (?, ?, ?)", (*row, _checksum("", row))
                 )
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
@@ -317,44 +306,51 @@ def _create(path: Path, data: str, description: str) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _open(path: Path) -> tuple[sqlite3.Connection, str, str, str]:
-    """Lock a journal and check all but its evaluations: (connection, data, search, checksum)."""
+class _Found(NamedTuple):
+    """A journal that is locked, and all that is in it."""
+
+    connection: sqlite3.Connection
+    data: str
+    search: str
+    evaluations: dict[str, Evaluation]
+    stops: list[Stop]
+
+
+def _open(path: Path) -> _Found:
+    """Lock a journal and read it, each part held against its checksum."""
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a journal")
-    connection = None
-    try:
-        with _sentences(path):
-            if path.stat().st_size == 0:
-                raise _Damaged("the file is empty")
-            connection = _connect(path)
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-            (schema,) = connection.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION:
-                raise InputError(f"{path} is not a journal")
-            if schema != SCHEMA:
-                raise InputError(
-                    f"journal {path} was made by another version (schema {schema}, not {SCHEMA})"
-                )
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("COMMIT")
-            _check_tables(connection)
-            for (finding,) in connection.execute("PRAGMA quick_check(1)"):
-                if finding != "ok":
-                    raise _Damaged(
-                        " ".join(finding.replace("*** in database main ***", "").split())
-                    )
-            rows = connection.execute("SELECT data, search, checksum FROM belongs_to").fetchall()
-            if len(rows) != 1 or _chain("", rows[0][:2]) != rows[0][2]:
-                raise _Damaged("what it belongs to fails its checksum")
-            if tuple(map(type, rows[0])) != (str, str, str):
-                raise _Damaged("what it belongs to is no text")
-            _decoded(rows[0][1], "the description of the search")
-            return connection, *rows[0]
-    except BaseException:
-        if connection is not None:
-            connection.close()
-        raise
+    with ExitStack() as ends, _sentences(path):
+        if path.stat().st_size == 0:
+            raise _Damaged("the file is empty")
+        connection = _connect(path)
+        ends.callback(connection.close)
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            raise InputError(f"{path} is not a journal")
+        if schema not in _READABLE:
+            raise InputError(
+                f"journal {path} was made by another version (schema {schema}, not {SCHEMA})"
+            )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+        _check_tables(connection)
+        for (finding,) in connection.execute("PRAGMA quick_check(1)"):
+            if finding != "ok":
+                raise _Damaged(" ".join(finding.replace("*** in database main ***", "").split()))
+        rows = connection.execute("SELECT data, search, checksum FROM belongs_to").fetchall()
+        if len(rows) != 1 or _checksum("", rows[0][:2]) != rows[0][2]:
+            raise _Damaged("what it belongs to fails its checksum")
+        if tuple(map(type, rows[0])) != (str, str, str):
+            raise _Damaged("what it belongs to is no text")
+        _decoded(rows[0][1], "the description of the search")
+        data, search, checksum = rows[0]
+        evaluations = _evaluations(connection, checksum)
+        found = _Found(connection, data, search, evaluations, _stops(connection))
+        ends.pop_all()
+    return found
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
@@ -369,34 +365,33 @@ def _bare(statement: str) -> str:
     return re.sub(r"--.*|\s", "", statement)
 
 
-def _evaluations(
-    connection: sqlite3.Connection, checksum: str
-) -> tuple[dict[str, Evaluation], str]:
-    """The evaluations by key, each checked against the one before, and the last checksum."""
+def _evaluations(connection: sqlite3.Connection, before: str) -> dict[str, Evaluation]:
+    """The evaluations by key; ``before`` is the checksum of what stands before the first."""
     evaluations = {}
     query = (
         "SELECT number, candidate, result, seconds, elapsed, finished, checksum "
         "FROM evaluations ORDER BY number"
     )
     for expected, (*row, found) in enumerate(connection.execute(query), start=1):
-        checksum = _chain(checksum, row)
         number, key, text, seconds, elapsed, _ = row
-        if number != expected or found != checksum:
-            raise _Damaged(f"evaluation {expected} fails its checksum")
         what = f"evaluation {expected}"
+        sound = (_checksum("evaluation", row), _checksum(before, row))
+        if number != expected or found not in sound:
+            raise _Damaged(f"{what} fails its checksum")
         if tuple(map(type, row)) != (int, str, str, float, float, float) or key in evaluations:
             raise _Damaged(f"{what} is of another kind, or there twice")
         candidate, result = _decoded(key, what), _decoded(text, what)
         if not isinstance(candidate, dict):
             raise _Damaged(f"{what} names no candidate")
         evaluations[key] = Evaluation(candidate, result, seconds, elapsed)
-    return evaluations, checksum
+        before = found
+    return evaluations
 
 
 def _stops(connection: sqlite3.Connection) -> list[Stop]:
     query = "SELECT evaluations, reason, finished, checksum FROM stops ORDER BY rowid"
     rows = connection.execute(query).fetchall()
-    if any(_chain("stop", row) != found for *row, found in rows):
+    if any(_checksum("stop", row) != found for *row, found in rows):
         raise _Damaged("a record of where it stopped fails its checksum")
     if any(tuple(map(type, row[:3])) != (int, str, float) for row in rows):
         raise _Damaged("a record of where it stopped is of another kind")
@@ -411,7 +406,8 @@ def _decoded(text: str, what: str) -> Any:
         raise _Damaged(f"{what} is no JSON") from None
 
 
-def _chain(before: str, row: Iterable[Any]) -> str:
+def _checksum(before: str, row: Iterable[Any]) -> str:
+    """The checksum of a row of some kind."""
     # repr, because a damaged row may hold anything.
     return blake2b(repr((before, *row)).encode(), digest_size=12).hexdigest()
 

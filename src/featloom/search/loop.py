@@ -35,13 +35,11 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, Protocol, overload
 
-from featloom.cluster import current_cluster
 from featloom.errors import InputError
-from featloom.search.cluster import on_cluster
+from featloom.pool import Evaluate, MapBatch, evaluating, number_of_workers
 from featloom.search.journal import Evaluation, Journal, Stop
 from featloom.search.space import Candidate, candidate_key, json_text
 from featloom.search.strategies import Strategy, score_of
-from featloom.search.workers import Evaluate, MapBatch, number_of_workers, one_by_one, processes
 
 # Candidates that each worker gets between two waits for the slowest.  One at a time would leave
 # workers idle; very many would put off what the strategy learns from them.
@@ -201,20 +199,12 @@ def search(
     ([(1, 0.2), (3, 0.3333333333333333), (5, 1.0)], 'budget')
     """
     limits = Budget.of(budget, trials)
-    n_workers = number_of_workers(jobs)
     ongoing = _Search(strategy, _Memory() if journal is None else journal, limits)
     ongoing.progress, ongoing.on_result = progress, on_result
     if map_batch is not None:
-        return ongoing.run(map_batch, n_workers)
-    workers = current_cluster()
-    if workers is not None:
-        elsewhere = on_cluster(evaluate, workers, ongoing.deadline)
-        # Several are asked for even with one worker: it need not wait for the next to be sent.
-        return ongoing.run(elsewhere, max(2, workers.n_workers))
-    if n_workers == 1:
-        return ongoing.run(one_by_one(evaluate, ongoing.deadline), n_workers)
-    with processes(evaluate, n_workers, ongoing.deadline) as in_processes:
-        return ongoing.run(in_processes, n_workers)
+        return ongoing.run(map_batch, number_of_workers(jobs))
+    with evaluating(evaluate, jobs, ongoing.deadline) as (somewhere, n_workers):
+        return ongoing.run(somewhere, n_workers)
 
 
 class _Search:
@@ -272,9 +262,9 @@ class _Search:
         results = map_batch(self.until_enough(candidates))
         try:
             for key, candidate in asked:
-                while self.journal.get(key) is None:
+                while (evaluation := self.journal.get(key)) is None:
                     self.write(candidates, results)
-                self.tell(candidate, key, replayed=key not in new)
+                self.tell(candidate, key, evaluation, replayed=key not in new)
                 self.interruption.check()
                 if self.spent():
                     self.enough.set()
@@ -316,9 +306,7 @@ class _Search:
             self.enough.set()
         return True
 
-    def tell(self, candidate: Candidate, key: str, replayed: bool) -> None:
-        evaluation = self.journal.get(key)
-        assert evaluation is not None
+    def tell(self, candidate: Candidate, key: str, evaluation: Evaluation, replayed: bool) -> None:
         if key not in self.told:
             self.told.add(key)
             self.history.add(evaluation)

@@ -41,6 +41,7 @@ from featloom.learners.inputs import TableReader, encode_target
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
 from featloom.methods.memory_search.settings import KS, SCORINGS, Setting, SettingSpace
+from featloom.pool import number_of_workers
 from featloom.search import (
     AllAtOnce,
     Budget,
@@ -57,7 +58,6 @@ from featloom.search import (
     search,
 )
 from featloom.search.space import Candidate, candidate_key
-from featloom.search.workers import number_of_workers
 
 DEFAULT = Setting(1, "gain_ratio", ())
 SEARCHES = ("together", "features", "parameters")

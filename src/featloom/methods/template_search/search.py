@@ -39,8 +39,8 @@ from featloom.methods.template_search.evaluation import TemplateEvaluation
 from featloom.methods.template_search.outward import Outward
 from featloom.methods.template_search.screen import PARTS
 from featloom.methods.template_search.screened import Screened
+from featloom.pool import number_of_workers
 from featloom.search import Budget, Journal, fingerprint, search
-from featloom.search.workers import number_of_workers
 
 TOLERANCE = {"screened": 0.001, "outward": 0.0003}
 PROXY = {"screened": "crf", "outward": "maxent"}

@@ -90,8 +90,6 @@ class Guided(RoundByRound):
         return self.fits
 
     def rounds(self) -> Round:
-        # Here, because scipy takes a moment to load.
-
         random_state = random.Random(self.seed)
         codes = _Codes(self.space)
         everything = codes.everything(_ENTRIES // self.fits)
