@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from featloom.data.columns import ColumnMaker, Flag, Prefix, Shape, Suffix
-from featloom.data.encoding import encode
 from featloom.data.sentences import take_sentences
 from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.features.plan import FeaturePlan
@@ -220,12 +220,8 @@ def chosen_columns(table: NominalTable, names: Sequence[str]) -> NominalTable:
     """
     if not names:
         raise InputError("no columns to predict from")
-    places = [table.column_index(name) for name in names]
     return replace(
-        table,
-        columns=tuple(names),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
+        table.select(names),
         labels=None,
         classes=(),
         target="",

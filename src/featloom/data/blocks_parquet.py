@@ -26,13 +26,13 @@ from featloom.data.blocks import (
     sorted_classes,
     without_rows,
 )
-from featloom.data.encoding import encode
 from featloom.data.hashing import HashedNames, HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.assembly import MISSING, Layout
 from featloom.data.readers.bad_rows import CHOICES, warn_caller
 from featloom.data.readers.parquet import ParquetFile, guarded, open_parquet, text_of_column
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError, ReadError
 from featloom.kernels.rows import rows_of_codes
 

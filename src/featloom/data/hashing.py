@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
 
 FEWEST_BITS, MOST_BITS = 4, 28

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from featloom.data.class_types import class_values
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
 
@@ -134,7 +135,9 @@ class FeatureMatrix:
             feature_groups = [name.partition("=")[0] for name in names]
         elif len(feature_groups) != n_features:
             raise InputError(f"{len(feature_groups)} feature groups for {n_features} features")
-        family_of, families = _number(feature_groups)
+        vocabulary = Vocabulary()
+        family_of = vocabulary.add(feature_groups)
+        families = vocabulary.names
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
         repeats = families_that_repeat(indptr, indices, family_of, len(families))
         return cls(indptr, indices, names, family_of, families, ~repeats, **fields)
@@ -266,9 +269,3 @@ def check_binary(X: sparse.csr_matrix) -> None:
             f"row {row}, feature {X.indices[place]} has the value {X.data[place]}; "
             "features must be binary (0 or 1)"
         )
-
-
-def _number(names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    order: dict[str, int] = {}
-    codes = np.fromiter((order.setdefault(n, len(order)) for n in names), np.int32, len(names))
-    return codes, tuple(order)

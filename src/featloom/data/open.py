@@ -271,13 +271,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     for name in used:
         if name not in table.columns:
             raise ReadError(no_such("column", name, table.columns), file=str(path))
-    places = [table.column_index(name) for name in used]
-    return replace(
-        table,
-        columns=tuple(used),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
-    )
+    return table.select(used)
 
 
 def holds_classes(target: Any) -> bool:
@@ -334,7 +328,7 @@ def _of_frame(data: Any, target: Any, groups: str | None) -> NominalTable:
     else:
         name = next(one for one in frame.columns if str(one) == str(target))
         y = frame.get_column(name).to_list()
-    return table_from_frame(_without(table, str(target)), y, target=str(target))
+    return table_from_frame(table.without(str(target)), y, target=str(target))
 
 
 def _grouped(table: NominalTable, name: str) -> NominalTable:
@@ -344,16 +338,7 @@ def _grouped(table: NominalTable, name: str) -> NominalTable:
     if (codes == UNKNOWN).any():
         raise InputError(f"row {int(np.argmax(codes == UNKNOWN)) + 1} has no {name}")
     names = table.vocabularies[place]
-    return replace(_without(table, name), groups=codes - np.int32(1), group_names=names)
-
-
-def _without(table: NominalTable, name: str) -> NominalTable:
-    kept = [j for j, one in enumerate(table.columns) if one != name]
-    return replace(
-        table, columns=tuple(table.columns[j] for j in kept),
-        codes=np.asfortranarray(table.codes[:, kept]),
-        vocabularies=tuple(table.vocabularies[j] for j in kept),
-    )  # fmt: skip
+    return replace(table.without(name), groups=codes - np.int32(1), group_names=names)
 
 
 def _no_classes(table: NominalTable) -> str:

@@ -14,9 +14,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from featloom.data.encoding import plain_value
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.vocabulary import plain_value
 from featloom.errors import InputError
 
 MOST = 10_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, check_names
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
 
 
@@ -107,14 +107,9 @@ def _encoded(sentences: Any, columns: Sequence[str] | None) -> NominalTable:
     names = tuple(columns) if columns is not None else tuple(str(j) for j in range(width))
     if len(names) != width:
         raise InputError(f"tokens have {width} columns, {len(names)} expected")
-    encoded = [encode([_text(token[j]) for token in tokens]) for j in range(width)]
-    codes = np.empty((len(tokens), width), dtype=np.int32, order="F")
-    for j, (column, _) in enumerate(encoded):
-        codes[:, j] = column
-    vocabularies = tuple(vocabulary for _, vocabulary in encoded)
-    return NominalTable(
-        names, codes, vocabularies, sequence_bounds=np.array(bounds, dtype=np.int64)
-    )
+    check_names(names)
+    texts = {name: [_text(token[j]) for token in tokens] for j, name in enumerate(names)}
+    return NominalTable.from_columns(texts, sequence_bounds=np.array(bounds, dtype=np.int64))
 
 
 def _text(value: Any) -> str | None:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from featloom.data.class_types import class_values, type_of_both, value_of
-from featloom.data.encoding import encode, encode_with, spelled_as
+from featloom.data.vocabulary import Vocabulary, codes_in, encode, spelled_as
 from featloom.errors import InputError
 from featloom.words import no_such
 
 UNKNOWN = 0
+# What a row may have beside its columns, and the names of that.
+_NAMED = (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +71,7 @@ class NominalTable:
     class_type: str = "str"
 
     def __post_init__(self):
-        if len(set(self.columns)) != len(self.columns):
-            twice = next(name for name in self.columns if self.columns.count(name) > 1)
-            raise InputError(f"column {twice!r} appears twice")
+        check_names(self.columns)
         if self.codes.shape[1:] != (len(self.columns),):
             raise InputError(
                 f"codes have shape {self.codes.shape}, {len(self.columns)} columns named"
@@ -92,7 +92,7 @@ class NominalTable:
         labels: Sequence[str | None] | None = None,
         groups: Sequence[str] | None = None,
         tasks: Sequence[str] | None = None,
-        **structure,
+        **structure: Any,
     ) -> NominalTable:
         """Encode columns of strings; None is a missing value (code 0) or a missing label (-1)."""
         names = tuple(columns)
@@ -104,17 +104,11 @@ class NominalTable:
         codes = np.empty((n_rows, len(names)), dtype=np.int32, order="F")
         for j, (column_codes, _) in enumerate(encoded):
             codes[:, j] = column_codes
-        fields: dict = dict(structure)
-        if labels is not None:
-            label_codes, classes = encode(labels)
-            fields.update(labels=label_codes - np.int32(1), classes=classes)
-        if groups is not None:
-            group_codes, group_names = encode(groups)
-            fields.update(groups=group_codes - np.int32(1), group_names=group_names)
-        if tasks is not None:
-            task_codes, task_names = encode(tasks)
-            fields.update(tasks=task_codes - np.int32(1), task_names=task_names)
-        return cls(names, codes, tuple(vocabulary for _, vocabulary in encoded), **fields)
+        for (what, named), given in zip(_NAMED, (labels, groups, tasks), strict=True):
+            if given is not None:
+                of_rows, structure[named] = encode(given)
+                structure[what] = of_rows - np.int32(1)
+        return cls(names, codes, tuple(vocabulary for _, vocabulary in encoded), **structure)
 
     def __len__(self) -> int:
         return self.codes.shape[0]
@@ -191,10 +185,22 @@ class NominalTable:
         """The given rows, with the same vocabularies; sequences and heads are left behind."""
         parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
-            for name in ("labels", "groups", "tasks")
+            for name, _ in _NAMED
         }
         codes = np.asfortranarray(self.codes[rows])
         return replace(self, codes=codes, sequence_bounds=None, heads=None, **parts)
+
+    def select(self, columns: Sequence[str]) -> NominalTable:
+        """The rows with some of the columns, in the order given."""
+        places = [self.column_index(name) for name in columns]
+        return replace(
+            self, columns=tuple(columns), codes=np.asfortranarray(self.codes[:, places]),
+            vocabularies=tuple(self.vocabularies[j] for j in places),
+        )  # fmt: skip
+
+    def without(self, column: str) -> NominalTable:
+        """The rows without a column."""
+        return self.select([name for name in self.columns if name != column])
 
     def recode(self, other: NominalTable) -> NominalTable:
         """``other`` in this table's vocabularies and classes: what was not seen becomes unknown."""
@@ -204,14 +210,12 @@ class NominalTable:
             if other.vocabularies[k] is self.vocabularies[j]:  # rows of one table
                 codes[:, j] = other.codes[:, k]
                 continue
-            translation = np.zeros(len(other.vocabularies[k]) + 1, dtype=np.int32)
-            translation[1:] = encode_with(other.vocabularies[k], self.vocabularies[j])
-            codes[:, j] = translation[other.codes[:, k]]
+            known = Vocabulary(self.vocabularies[j])
+            codes[:, j] = codes_in(known, other.vocabularies[k])[other.codes[:, k]]
         labels = other.labels
         if labels is not None and other.classes is not self.classes:
-            translation = np.full(len(other.classes) + 1, -1, dtype=np.int32)
-            translation[:-1] = encode_with(other.classes, self.classes) - np.int32(1)
-            labels = translation[labels]
+            # The last place serves a row without a class, whose label is -1.
+            labels = np.append(Vocabulary(self.classes).find(other.classes), np.int32(-1))[labels]
         return replace(
             other,
             columns=self.columns,
@@ -221,6 +225,13 @@ class NominalTable:
             classes=self.classes,
             class_type=self.class_type,
         )
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    if len(set(names)) != len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"column {twice!r} appears twice; columns need names of their own")
 
 
 def spelled_like(
@@ -256,19 +267,18 @@ def joined(first: NominalTable, second: NominalTable) -> NominalTable:
     vocabularies = []
     for j, name in enumerate(first.columns):
         k = second.column_index(name)
-        values, translation = _extended(first.vocabularies[j], second.vocabularies[k])
-        codes[len(first) :, j] = np.concatenate([[UNKNOWN], translation + 1])[second.codes[:, k]]
-        vocabularies.append(values)
+        values = Vocabulary(first.vocabularies[j])
+        both = codes_in(values, second.vocabularies[k], grow=True)
+        codes[len(first) :, j] = both[second.codes[:, k]]
+        vocabularies.append(values.names)
     fields: dict[str, Any] = {}
-    for what, names in (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names")):
+    for what, names in _NAMED:
         mine, other = getattr(first, what), getattr(second, what)
         fields[what] = None
         if mine is not None and other is not None:
-            known, translation = _extended(getattr(first, names), getattr(second, names))
-            # The last place serves a row without any, whose code is -1.
-            theirs = np.concatenate([translation, [-1]])[other]
-            fields[what] = np.concatenate([mine, theirs]).astype(np.int32)
-            fields[names] = known
+            known = Vocabulary(getattr(first, names))
+            theirs = np.append(known.add(getattr(second, names)), np.int32(-1))[other]
+            fields |= {what: np.concatenate([mine, theirs]), names: known.names}
     fields |= {"heads": None, "sequence_bounds": None}
     fields["class_type"] = type_of_both(first.class_type, second.class_type)
     if first.heads is not None and second.heads is not None:
@@ -277,12 +287,3 @@ def joined(first: NominalTable, second: NominalTable) -> NominalTable:
     if mine is not None and other is not None:
         fields["sequence_bounds"] = np.concatenate([mine, other[1:] + len(first)])
     return replace(first, codes=codes, vocabularies=tuple(vocabularies), **fields)
-
-
-def _extended(
-    known: tuple[str, ...], others: tuple[str, ...]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """The names of both, and the place of each of the others among them."""
-    place_of = {name: place for place, name in enumerate(known)}
-    places = [place_of.setdefault(name, len(place_of)) for name in others]
-    return tuple(place_of), np.array(places, dtype=np.int64)

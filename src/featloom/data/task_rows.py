@@ -93,17 +93,7 @@ def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
     if (codes == 0).any():
         raise InputError(f"row {int(np.argmax(codes == 0))} has no {tasks}")
     names = np.array(X.vocabularies[place], dtype=object)[codes - 1]
-    return _without(X, place), names
-
-
-def _without(table: NominalTable, place: int) -> NominalTable:
-    kept = [j for j in range(len(table.columns)) if j != place]
-    return replace(
-        table,
-        columns=tuple(table.columns[j] for j in kept),
-        codes=table.codes[:, kept],
-        vocabularies=tuple(table.vocabularies[j] for j in kept),
-    )
+    return X.without(tasks), names
 
 
 def rows_of_tasks(table: NominalTable | FeatureMatrix, task: str | None) -> TaskRows:

@@ -17,6 +17,7 @@ import numpy as np
 from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.words import percent
 
@@ -177,8 +178,5 @@ def repeated_sentences(
 
 def _as_met(codes: np.ndarray, unknown: int) -> tuple[np.ndarray, list[int]]:
     """Codes from 1 in the order they are met, and the old ones in it; 0 for the unknown one."""
-    old, first, places = np.unique(codes, return_index=True, return_inverse=True)
-    order = [place for place in np.argsort(first).tolist() if old[place] != unknown]
-    new = np.zeros(len(old), dtype=np.int32)
-    new[order] = np.arange(1, len(order) + 1)
-    return new[places], old[order].tolist()
+    met = Vocabulary(missing=[unknown])
+    return met.add(codes) + np.int32(1), list(met.names)

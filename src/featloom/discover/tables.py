@@ -19,6 +19,7 @@ import numpy as np
 from featloom.compare.contenders import Contender, Finding, Judged, Question, Setting, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
 from featloom.errors import InputError
@@ -582,8 +583,7 @@ def fit_each(
     """Fit every setting; features that several have in common are made once."""
     names = data.class_values[_known(data)]
     present, sizes = np.unique(names, return_counts=True)
-    code_of = {value: code for code, value in enumerate(data.class_values.tolist())}
-    codes = np.array([code_of[value] for value in present.tolist()], dtype=np.int32)
+    codes = Vocabulary(data.class_values.tolist()).find(present.tolist())
     kept: dict[str, tuple[Any, Any, list[Any]]] = {}
     asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
     for place, setting in enumerate(settings):

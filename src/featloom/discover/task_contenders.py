@@ -23,6 +23,7 @@ from featloom.compare.contenders import Contender, Finding, Setting
 from featloom.data.readers.task_archives import with_tasks
 from featloom.data.row_prints import RowPrints
 from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import Vocabulary
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.kept import save_tasks
 from featloom.learners.linear import LinearClassifier
@@ -148,10 +149,9 @@ class FittedTasks:
         return f"{self.size:,} {self.made_of}" if self.made_of else "1 class a task"
 
     def answers(self, data: TaskRows) -> np.ndarray:
-        code_of = {name: code for code, name in enumerate(self.classes)}
         given = self.models.answers(data.matrix, data.tasks)
         # A task that was not learned has no model, and so no right answer.
-        return np.array([code_of.get(one, -1) for one in given.tolist()], dtype=np.int32)
+        return Vocabulary(self.classes).find(given.tolist())
 
     def findings(self) -> list[Finding]:
         found = [self._strongest()]

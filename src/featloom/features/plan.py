@@ -18,6 +18,7 @@ import numpy as np
 from featloom.data.columns import derive
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
@@ -53,7 +54,7 @@ class FeaturePlan:
             data = FeatureMatrix.from_table(self.derive(data))
         elif self.derived:
             raise InputError("the plan derives columns: it needs a table, not a matrix of features")
-        number = {name: j for j, name in enumerate(data.names)}
+        number = Vocabulary(data.names)
         n_features = len(data.names)
         # Column n_features is one that never holds; it stands for every name the data lacks.
         conjunctions = [
@@ -117,12 +118,8 @@ def feature_matrix(
     indptr: np.ndarray, indices: np.ndarray, features: Sequence[Feature], like: FeatureMatrix
 ) -> FeatureMatrix:
     """A matrix of features, with the labels and groups of the data they were made from."""
-    families: dict[str, int] = {}
-    family_of = np.fromiter(
-        (families.setdefault(str(f.template), len(families)) for f in features),
-        np.int32,
-        len(features),
-    )
+    families = Vocabulary()
+    family_of = families.add([str(feature.template) for feature in features])
     columns_single = dict(zip(like.families, like.single_valued, strict=True))
     single = [
         all(columns_single.get(column, False) for column in family.split(" & "))

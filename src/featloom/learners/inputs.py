@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from featloom.data.encoding import spelled_as
 from featloom.data.frames import are_records, has_column_names, table_from_frame, text_of
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
 from featloom.data.table import NominalTable, spelled_like
+from featloom.data.vocabulary import Vocabulary, spelled_as
 from featloom.errors import InputError
 from featloom.words import no_such
 
@@ -140,11 +140,7 @@ def seen_among(
     if learned is None:
         return Seen(len(rows))
     if isinstance(rows, NominalTable) and columns:
-        kept = [j for j, name in enumerate(rows.columns) if name in set(columns)]
-        rows = replace(
-            rows, columns=tuple(rows.columns[j] for j in kept), codes=rows.codes[:, kept],
-            vocabularies=tuple(rows.vocabularies[j] for j in kept),
-        )  # fmt: skip
+        rows = rows.select([name for name in rows.columns if name in set(columns)])
     return learned.seen(rows)
 
 
@@ -229,11 +225,11 @@ def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarr
         return labels.astype(np.int64), classes
     classes = np.unique(classes)
     _check_number(classes)
-    code_of = {value: code for code, value in enumerate(classes.tolist())}
-    unknown = [value for value in y.tolist() if value not in code_of]
-    if unknown:
-        raise InputError(f"y holds {unknown[0]!r}, which is not among the classes")
-    return np.array([code_of[value] for value in y.tolist()], dtype=np.int64), classes
+    labels = Vocabulary(classes.tolist()).find(y.tolist())
+    if (labels < 0).any():
+        unknown = y.tolist()[int(np.argmin(labels))]
+        raise InputError(f"y holds {unknown!r}, which is not among the classes")
+    return labels.astype(np.int64), classes
 
 
 def checked_target(data: Labelled, y) -> np.ndarray:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from featloom.data.class_types import type_of_texts
-from featloom.data.encoding import encode
 from featloom.data.frames import text_of
 from featloom.data.pipes import is_pipe
 from featloom.data.readers.assembly import MISSING, Layout, warn_of_constant_columns
@@ -19,6 +18,7 @@ from featloom.data.readers.labels import check_classes
 from featloom.data.readers.parquet_structure import Structure, check_structure
 from featloom.data.readers.parquet_trial import decodes
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError, ReadError
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.readers.assembly import GrowingColumn
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import read_lines
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 
 MOST_FEATURES = 2**23
@@ -112,9 +112,8 @@ def read_names(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _coded(values: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    column = GrowingColumn()
-    column.extend(values)
-    return column.codes() - np.int32(1), column.vocabulary
+    vocabulary = Vocabulary()
+    return vocabulary.add(values), vocabulary.names
 
 
 class _Fault(Exception):

@@ -24,6 +24,7 @@ from featloom.data.corpora import cmudict_file
 from featloom.data.readers.lines import read_lines
 from featloom.data.table import NominalTable
 from featloom.data.tasks.alignment import Alignment, align
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 
 EDGE = "_"
@@ -122,8 +123,8 @@ def letter_table(
     codes = np.empty((len(places), len(columns)), dtype=np.int32, order="F")
     vocabularies = []
     for j, column in enumerate(columns.values()):
-        letters, signs = _number(column)
-        codes[:, j] = letters + 1
+        signs = Vocabulary()
+        codes[:, j] = signs.add(column) + 1
         vocabularies.append(tuple(map(chr, signs)))
     return NominalTable(
         tuple(columns),
@@ -169,10 +170,7 @@ def letter_question(table: NominalTable, letter: str, phoneme: str | None = None
         labels[:-1] = [_without_stress(name) == phoneme for name in table.classes]
         target = f"is {letter} sounded {phoneme}"
     return replace(
-        rows,
-        columns=tuple(table.columns[j] for j in others),
-        codes=np.asfortranarray(rows.codes[:, others]),
-        vocabularies=tuple(table.vocabularies[j] for j in others),
+        rows.select([table.columns[j] for j in others]),
         labels=labels[sounds_of_rows],
         classes=classes,
         target=target,
@@ -207,18 +205,10 @@ def _stressed_sounds(
     stress = np.zeros(len(sounds), dtype=np.int64)
     spoken = n_parts > 0
     stress[spoken] = np.maximum(strength[first[spoken]], strength[last[spoken]])
-    labels, kinds = _number(sounds * len(_STRENGTH) + stress)
+    kinds = Vocabulary()
+    labels = kinds.add(sounds * len(_STRENGTH) + stress)
     digit = {strength: digit for digit, strength in _STRENGTH.items()}
     classes = tuple(
-        digit[kind % len(digit)] + alignment.sound_name(kind // len(digit)) for kind in kinds
+        digit[kind % len(digit)] + alignment.sound_name(kind // len(digit)) for kind in kinds.names
     )
     return labels, classes
-
-
-def _number(values: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Codes from 0 in order of first appearance, and the value of each."""
-    kinds, first_rows, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first_rows)
-    code_of = np.empty(len(kinds), dtype=np.int32)
-    code_of[order] = np.arange(len(kinds))
-    return code_of[inverse], [int(kind) for kind in kinds[order]]
