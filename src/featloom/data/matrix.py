@@ -9,15 +9,14 @@ never meet, so they are never conjoined.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
 
-from featloom.data.class_types import class_values
-from featloom.data.table import NominalTable
+from featloom.data.table import LabelledRows, NominalTable
 from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
@@ -69,7 +68,7 @@ class ValueNames(Sequence[str]):
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureMatrix:
+class FeatureMatrix(LabelledRows):
     """Binary features of rows.
 
     Parameters
@@ -80,6 +79,8 @@ class FeatureMatrix:
     families : names of the families.
     single_valued : for each family, whether no row holds two of its features.
     labels, classes, class_type, groups, group_names : as in :class:`NominalTable`.
+    tasks, task_names : the same; names are sorted.
+    task_column : name of the column that told the task; "" where there was none.
 
     Examples
     --------
@@ -105,6 +106,9 @@ class FeatureMatrix:
     group_names: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
     class_type: str = "str"
+    tasks: np.ndarray | None = None
+    task_names: tuple[str, ...] = ()
+    task_column: str = ""
 
     @classmethod
     def from_csr(
@@ -168,8 +172,29 @@ class FeatureMatrix:
             target=table.target,
             groups=groups,
             group_names=table.group_names,
+            tasks=table.tasks,
+            task_names=table.task_names,
             source=table.source,
         )
+
+    def with_tasks(self, of_row: Any, column: str = "") -> FeatureMatrix:
+        """The rows as those of many tasks; ``of_row`` names the task of each.
+
+        >>> matrix = FeatureMatrix.from_csr([[1], [0], [1]], names=["dobj_me"])
+        >>> matrix.with_tasks(["tell", "ask", "tell"]).tasks.tolist()
+        [1, 0, 1]
+        """
+        names, codes = np.unique(np.asarray(of_row).astype(str), return_inverse=True)
+        if len(codes) != len(self):
+            raise InputError(f"{len(codes)} tasks for {len(self)} rows")
+        return replace(
+            self, tasks=codes.astype(np.int32), task_names=tuple(names.tolist()), task_column=column
+        )
+
+    def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
+        """The rows of each task that has any, and their classes by name."""
+        of_tasks = ((t, self.take(self.task_codes == t)) for t in np.unique(self.task_codes))
+        return {self.task_names[t]: (rows, rows.label_names) for t, rows in of_tasks}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -177,26 +202,6 @@ class FeatureMatrix:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
-
-    @property
-    def class_values(self) -> np.ndarray:
-        """The classes as they are predicted, in the places of their names."""
-        return class_values(self.classes, self.class_type)
-
-    @property
-    def label_codes(self) -> np.ndarray:
-        """The labels, of data that must have them; -1 where a row has none."""
-        if self.labels is None:
-            raise InputError("the data have no classes")
-        return self.labels
-
-    @property
-    def known_labels(self) -> np.ndarray:
-        """Class codes of the rows; data in which a row has none are refused."""
-        labels = self.label_codes
-        if (labels < 0).any():
-            raise InputError(f"row {int(np.argmax(labels < 0))} has no class")
-        return labels.astype(np.int64)
 
     def row_names(self, row: int) -> list[str]:
         """The names of the features of one row."""
@@ -216,6 +221,7 @@ class FeatureMatrix:
             indices=part.indices.astype(np.int32),
             labels=None if self.labels is None else self.labels[rows],
             groups=None if self.groups is None else self.groups[rows],
+            tasks=None if self.tasks is None else self.tasks[rows],
         )
 
 
@@ -255,6 +261,8 @@ def table_of_families(matrix: FeatureMatrix) -> NominalTable:
         target=matrix.target,
         groups=matrix.groups,
         group_names=matrix.group_names,
+        tasks=matrix.tasks,
+        task_names=matrix.task_names,
         source=matrix.source,
     )
 

@@ -26,7 +26,7 @@ from featloom.data.readers import format_of, read, read_conll, read_conllu
 from featloom.data.readers.labels import with_classes
 from featloom.data.readers.task_archives import corpus_rows, is_archive, read_archive
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.data.task_rows import TaskRows, rows_of_tasks
+from featloom.data.task_rows import rows_of_tasks
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError, ReadError
 from featloom.words import first_few, no_such
@@ -44,7 +44,7 @@ def open_any(
     seed: int = 0,
     numbers: bool = False,
     on_bad_row: str = "raise",
-) -> NominalTable | FeatureMatrix | TaskRows:
+) -> NominalTable | FeatureMatrix:
     """Whatever may be given: a file, the name of a corpus, a DataFrame, or data that were read.
 
     Rows without a class stay, to be counted by whoever leaves them out.
@@ -58,7 +58,7 @@ def open_any(
     """
     if holds_classes(target):
         return _with_classes(data, target, groups)
-    if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
+    if isinstance(data, NominalTable | FeatureMatrix):
         return data
     if not isinstance(data, str | os.PathLike):
         return _of_frame(data, target, groups)
@@ -144,7 +144,7 @@ def open_tasks(
     target: str | None,
     groups: str | None,
     on_bad_row: str = "raise",
-) -> TaskRows:
+) -> FeatureMatrix:
     """Rows of a file or a corpus, with the task of each."""
     if is_archive(data):
         return corpus_rows(os.fspath(data), task=task, target=target, groups=groups)
@@ -285,7 +285,7 @@ def holds_classes(target: Any) -> bool:
 
 def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable | FeatureMatrix:
     """X and y; a column of X may name the document."""
-    if isinstance(data, str | os.PathLike | FeatureMatrix | TaskRows):
+    if isinstance(data, str | os.PathLike | FeatureMatrix):
         raise InputError(
             "the classes are given beside a file or rows that have theirs; name their column, or "
             "give a DataFrame, an array or lists"

@@ -10,6 +10,7 @@ dependency trees, groups (documents) and tasks.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,8 +27,82 @@ UNKNOWN = 0
 _NAMED = (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names"))
 
 
+class LabelledRows(ABC):
+    """What rows have beside their columns, in a table and in a matrix: classes, groups, tasks."""
+
+    labels: np.ndarray | None
+    classes: tuple[str, ...]
+    class_type: str
+    groups: np.ndarray | None
+    tasks: np.ndarray | None
+    task_names: tuple[str, ...]
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    def label_codes(self) -> np.ndarray:
+        """The labels, of data that must have them; -1 where a row has none."""
+        if self.labels is None:
+            raise InputError("the data have no classes")
+        return self.labels
+
+    @property
+    def known_labels(self) -> np.ndarray:
+        """Class codes of the rows; data in which a row has none are refused."""
+        labels = self.label_codes
+        if (labels < 0).any():
+            raise InputError(f"row {int(np.argmax(labels < 0))} has no class")
+        return labels.astype(np.int64)
+
+    @property
+    def label_names(self) -> np.ndarray:
+        """The class of each row by name; None where a row has none."""
+        return np.array([*self.classes, None], dtype=object)[self.label_codes]
+
+    @property
+    def class_values(self) -> np.ndarray:
+        """The classes as they are predicted, in the places of their names."""
+        return class_values(self.classes, self.class_type)
+
+    def row_classes(self, class_type: str | None = None) -> np.ndarray:
+        """The class of each row as it is predicted; None where it has none.
+
+        Parameters
+        ----------
+        class_type : of what the classes are compared with; None: the table's own.
+
+        Examples
+        --------
+        >>> table = NominalTable.from_columns(
+        ...     {"x": ["a", "b"]}, labels=["1", "0"], class_type="int")
+        >>> table.row_classes(), table.row_classes("str")
+        (array([1, 0]), array(['1', '0'], dtype=object))
+        """
+        labels = self.label_codes
+        if class_type in (None, self.class_type):
+            values = self.class_values
+        else:
+            values = np.array([value_of(name, str(class_type)) for name in self.classes], object)
+        if (labels >= 0).all():
+            return values[labels]
+        return np.array([*values.tolist(), None], dtype=object)[labels]
+
+    @property
+    def task_codes(self) -> np.ndarray:
+        """The tasks, of data that must have them."""
+        if self.tasks is None:
+            raise InputError("the data have no tasks")
+        return self.tasks
+
+    @property
+    def task_of_row(self) -> np.ndarray:
+        """The task of each row by name."""
+        return np.array(self.task_names, dtype=object)[self.task_codes]
+
+
 @dataclass(frozen=True, eq=False)
-class NominalTable:
+class NominalTable(LabelledRows):
     """Symbolic columns as integer codes.
 
     Parameters
@@ -114,18 +189,6 @@ class NominalTable:
         return self.codes.shape[0]
 
     @property
-    def label_codes(self) -> np.ndarray:
-        """The labels, of data that must have them; -1 where a row has none."""
-        if self.labels is None:
-            raise InputError("the data have no classes")
-        return self.labels
-
-    @property
-    def label_names(self) -> np.ndarray:
-        """The class of each row by name; None where a row has none."""
-        return np.array([*self.classes, None], dtype=object)[self.label_codes]
-
-    @property
     def bounds(self) -> np.ndarray:
         """The bounds of the sentences, of data that must have them."""
         if self.sequence_bounds is None:
@@ -138,35 +201,6 @@ class NominalTable:
         if self.heads is None:
             raise InputError("the table has no trees")
         return self.heads
-
-    @property
-    def class_values(self) -> np.ndarray:
-        """The classes as they are predicted, in the places of their names."""
-        return class_values(self.classes, self.class_type)
-
-    def row_classes(self, class_type: str | None = None) -> np.ndarray:
-        """The class of each row as it is predicted; None where it has none.
-
-        Parameters
-        ----------
-        class_type : of what the classes are compared with; None: the table's own.
-
-        Examples
-        --------
-        >>> table = NominalTable.from_columns(
-        ...     {"x": ["a", "b"]}, labels=["1", "0"], class_type="int")
-        >>> table.row_classes(), table.row_classes("str")
-        (array([1, 0]), array(['1', '0'], dtype=object))
-        """
-        if self.labels is None:
-            raise InputError("the rows have no classes")
-        if class_type in (None, self.class_type):
-            values = self.class_values
-        else:
-            values = np.array([value_of(name, str(class_type)) for name in self.classes], object)
-        if (self.labels >= 0).all():
-            return values[self.labels]
-        return np.array([*values.tolist(), None], dtype=object)[self.labels]
 
     def column_index(self, name: str) -> int:
         """Position of a column; an unknown name is an error that lists the columns there are."""

@@ -17,7 +17,7 @@ from featloom.data.open import holds_classes, open_any
 from featloom.data.readers.labels import with_classes
 from featloom.data.room import share_to_read
 from featloom.data.table import NominalTable, joined
-from featloom.data.task_rows import TaskRows, rows_of_tasks
+from featloom.data.task_rows import rows_of_tasks
 from featloom.discover.discovery import AUTO, Discovery, Watch, compare_all, time_for
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion
@@ -155,12 +155,10 @@ def ask(
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
         _refuse_test(test, kind)
-        if isinstance(read, TaskRows):
-            return TaskQuestion(read), None, []
         _check_classes(read)
         read, _, left_out = _with_classes(read, None)
         return TaskQuestion(rows_of_tasks(read, task)), None, left_out
-    if isinstance(read, TaskRows):
+    if read.tasks is not None:
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
     if test is not None:
         test = open_any(test, target, groups, numbers=bins is not None)
@@ -195,13 +193,13 @@ def _pair(test: Any, groups: str | None) -> Any:
     return open_any(*test, groups)
 
 
-def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:
+def kind_of(data: NominalTable | FeatureMatrix, task: str | None = None) -> str:
     """What data look like.
 
     >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
     'table'
     """
-    if task is not None or isinstance(data, TaskRows):
+    if task is not None or data.tasks is not None:
         return "tasks"
     if isinstance(data, FeatureMatrix):
         return "table"
@@ -213,25 +211,18 @@ def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = No
 def marks_of(question: Question, is_test: np.ndarray | None) -> str:
     """A fingerprint of the data, by which a journal knows them again."""
     data = question.data  # type: ignore[attr-defined]
-    if isinstance(data, TaskRows):
-        matrix: Any = data.matrix
-        extra: list[Any] = [data.tasks.tolist()]
-    else:
-        matrix, extra = data, []
-    if isinstance(matrix, FeatureMatrix):
-        arrays = [matrix.indptr, matrix.indices]
-    else:
-        arrays = [matrix.codes]
+    extra = [] if data.tasks is None else [data.task_of_row.tolist()]
+    arrays = [data.indptr, data.indices] if isinstance(data, FeatureMatrix) else [data.codes]
     arrays += [
         one
         for one in (
-            matrix.labels, matrix.groups, getattr(matrix, "heads", None),
-            getattr(matrix, "sequence_bounds", None), is_test,
+            data.labels, data.groups, getattr(data, "heads", None),
+            getattr(data, "sequence_bounds", None), is_test,
             getattr(getattr(question, "outside", None), "codes", None),
         )
         if one is not None
     ]  # fmt: skip
-    return fingerprint(*arrays, list(matrix.classes), *extra)
+    return fingerprint(*arrays, list(data.classes), *extra)
 
 
 def _check_classes(data: NominalTable | FeatureMatrix) -> None:

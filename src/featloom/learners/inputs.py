@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from featloom.data.frames import are_records, has_column_names, table_from_frame, text_of
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
-from featloom.data.table import NominalTable, spelled_like
+from featloom.data.table import LabelledRows, NominalTable, spelled_like
 from featloom.data.vocabulary import Vocabulary, spelled_as
 from featloom.errors import InputError
 from featloom.words import no_such
@@ -189,25 +189,7 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
     return table_from_frame(X[kept])
 
 
-class Labelled(Protocol):
-    """Rows that may carry classes: a table or a matrix."""
-
-    @property
-    def labels(self) -> np.ndarray | None: ...
-
-    @property
-    def label_codes(self) -> np.ndarray: ...
-
-    @property
-    def classes(self) -> tuple[str, ...]: ...
-
-    @property
-    def class_values(self) -> np.ndarray: ...
-
-    def __len__(self) -> int: ...
-
-
-def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarray]:
+def encode_target(data: LabelledRows, y, classes=None) -> tuple[np.ndarray, np.ndarray]:
     """Class codes of the rows, and the classes, sorted; y None means the labels the data carries.
 
     ``classes`` names all that there can be, where y need not hold every one.
@@ -232,7 +214,7 @@ def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarr
     return labels.astype(np.int64), classes
 
 
-def checked_target(data: Labelled, y) -> np.ndarray:
+def checked_target(data: LabelledRows, y) -> np.ndarray:
     """y as an array with a class for each row; without one, the names that the data carries."""
     if y is None:
         _check_carried(data)
@@ -281,7 +263,7 @@ def order_of_appearance(labels: np.ndarray, n_classes: int) -> np.ndarray:
     return place_of
 
 
-def _check_carried(data: Labelled) -> None:
+def _check_carried(data: LabelledRows) -> None:
     if data.labels is None:
         raise InputError(
             "requires y to be passed, but the target y is None and X carries no labels"
@@ -290,7 +272,7 @@ def _check_carried(data: Labelled) -> None:
         raise InputError(f"row {int(np.argmin(data.labels))} has no label")
 
 
-def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
+def _carried(data: LabelledRows) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
     present = np.flatnonzero(np.bincount(data.label_codes, minlength=len(data.classes)))
     ordered = present[np.argsort(data.class_values[present], kind="stable")]

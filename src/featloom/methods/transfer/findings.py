@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.task_rows import TaskRows
+from featloom.data.matrix import FeatureMatrix
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import bootstrap_interval, paired_t
@@ -27,11 +27,11 @@ from featloom.words import interval_of_points, p_words, points
 MOST_FAMILIES, MOST_SHARED = 1_000, 20
 
 
-def interval_of(test: TaskRows, answers: np.ndarray, *, seed: int = 0) -> dict[str, Any]:
+def interval_of(test: FeatureMatrix, answers: np.ndarray, *, seed: int = 0) -> dict[str, Any]:
     """The share of right answers, with its interval over rows, or over groups."""
-    groups = test.matrix.groups
+    groups = test.groups
     units = np.arange(len(test)) if groups is None else groups
-    right = answers == test.labels
+    right = answers == test.label_codes
     found = bootstrap_interval(
         correct_counts(np.ones(len(test), dtype=bool), right, groups=units),
         accuracy_of_counts,
@@ -40,21 +40,19 @@ def interval_of(test: TaskRows, answers: np.ndarray, *, seed: int = 0) -> dict[s
     return {"value": found.value, "interval": [found.low, found.high]}
 
 
-def task_accuracies(rows: TaskRows, answers: np.ndarray) -> dict[str, float]:
+def task_accuracies(rows: FeatureMatrix, answers: np.ndarray) -> dict[str, float]:
     """The share of right answers of each task."""
-    right = answers == rows.labels
-    return {
-        task: float(right[rows.tasks == task].mean()) for task in np.unique(rows.tasks).tolist()
-    }
+    right, tasks = answers == rows.label_codes, rows.task_codes
+    return {rows.task_names[t]: float(right[tasks == t].mean()) for t in np.unique(tasks)}
 
 
 def tasks_that_can_differ(parts: TransferParts) -> list[str]:
     """Tasks of two classes at least to learn from: those that methods can differ on."""
-    labels, tasks = parts.train.labels, parts.train.tasks
+    labels, tasks = parts.train.label_codes, parts.train.task_codes
     return [
-        task
-        for task in np.unique(parts.test.tasks).tolist()
-        if len(np.unique(labels[tasks == task])) > 1
+        parts.train.task_names[t]
+        for t in np.unique(parts.test.task_codes)
+        if len(np.unique(labels[tasks == t])) > 1
     ]
 
 
@@ -183,7 +181,9 @@ def said_class(sense: TaskClass) -> str:
     return label if label.startswith(task) else f"{task}: {label}"
 
 
-def chosen_part(selecting: MultiTask, prior: RelevancePrior, train: TaskRows) -> dict[str, Any]:
+def chosen_part(
+    selecting: MultiTask, prior: RelevancePrior, train: FeatureMatrix
+) -> dict[str, Any]:
     """For one task what it chose at the prior's costs, and who vouched for it.
 
     It is the one with the most features that others chose too.
@@ -199,13 +199,13 @@ def chosen_part(selecting: MultiTask, prior: RelevancePrior, train: TaskRows) ->
 
 
 def _chosen(
-    selecting: MultiTask, prior: RelevancePrior, train: TaskRows, task: str
+    selecting: MultiTask, prior: RelevancePrior, train: FeatureMatrix, task: str
 ) -> list[dict[str, Any]]:
     model = selecting.models_[task]
     selector = model.estimator
     if not isinstance(selector, MDLSelector):
         return []
-    rows = train.matrix.take(train.tasks == task).to_csr()[:, model.columns]
+    rows = train.take(train.task_of_row == task).to_csr()[:, model.columns]
     plain = float(np.log2(max(candidates(rows, selector.min_rows).sum(), 1))) + BITS_OF_A_WEIGHT
     names = [selecting.feature_names_[j] for j in model.columns]
     found = []
@@ -226,19 +226,18 @@ def _chosen(
     return found
 
 
-def data_part(parts: TransferParts, data: TaskRows) -> dict[str, Any]:
+def data_part(parts: TransferParts, data: FeatureMatrix) -> dict[str, Any]:
     """What the data are: rows, classes, features."""
-    matrix = data.matrix
     labels, counts = np.unique(
-        np.concatenate([parts.train.labels, parts.test.labels]), return_counts=True
+        np.concatenate([parts.train.label_names, parts.test.label_names]), return_counts=True
     )
     order = np.argsort(-counts, kind="stable")
     return {
-        "source": matrix.source,
+        "source": data.source,
         "rows": len(parts.train) + len(parts.test),
-        "features": matrix.shape[1],
-        "target": matrix.target,
+        "features": data.shape[1],
+        "target": data.target,
         "classes": {str(labels[i]): int(counts[i]) for i in order},
-        "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+        "groups": None if data.groups is None else len(np.unique(data.groups)),
         "warnings": list(parts.warnings),
     }

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.readers.task_archives import with_tasks
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.task_archives import tasks_as_features
 from featloom.data.row_prints import RowPrints
-from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import Vocabulary
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import baselines
 from featloom.methods.transfer.findings import (
@@ -61,7 +62,7 @@ Keep = Callable[[str, Any], None]
 
 
 def study_transfer(
-    data: TaskRows,
+    data: FeatureMatrix,
     parts: TransferParts,
     *,
     curve: bool = True,
@@ -103,8 +104,8 @@ def study_transfer(
             | _said_setting(model)
         )
     kept = models_of(fitted[HELPED], train)
-    known = RowPrints.of(with_tasks(train.matrix, train.tasks, train.task_column))
-    keep("model", replace(kept, class_type=train.matrix.class_type, learned=known))
+    known = RowPrints.of(tasks_as_features(train))
+    keep("model", replace(kept, class_type=train.class_type, learned=known))
     pairs = [
         (HELPED, ALONE),
         (HELPED, SHUFFLED),
@@ -126,9 +127,9 @@ def study_transfer(
         "verdict": verdict(tests[0], tests[1], "a linear SVM"),
         "significant": bool(tests[0]["significant"]),
         "transfer": {
-            "tasks": data.n_tasks,
+            "tasks": len(data.task_names),
             "rows": len(train) + len(test),
-            "features": data.matrix.shape[1],
+            "features": data.shape[1],
             "families": family_rows(prior),
             "methods": [_method_row(one, tests, parts) for one in models],
             "curve": points,
@@ -139,9 +140,9 @@ def study_transfer(
     }
 
 
-def learned_prior(train: TaskRows) -> RelevancePrior:
+def learned_prior(train: FeatureMatrix) -> RelevancePrior:
     """The prior of the training rows of all tasks."""
-    names = [str(name) for name in train.matrix.names]
+    names = [str(name) for name in train.names]
     return RelevancePrior(feature_names=names, rounds=ROUNDS).fit(train.by_task())
 
 
@@ -161,16 +162,17 @@ def _methods(prior: RelevancePrior, seed: int, jobs: int) -> dict[str, Any]:
     }
 
 
-def _answers(model: MultiTask | TransFeat, train: TaskRows, test: TaskRows) -> np.ndarray:
+def _answers(model: MultiTask | TransFeat, train: FeatureMatrix, test: FeatureMatrix) -> np.ndarray:
+    """The class of each test row by code; -1 where the test part has no row of it."""
     if isinstance(model, MultiTask):
-        model.fit(train.matrix, train.labels, tasks=train.tasks)
-        return model.predict(test.matrix, tasks=test.tasks).astype(str)
-    model.fit(train.by_task())
-    answers = np.empty(len(test), dtype=object)
-    for task in np.unique(test.tasks).tolist():
-        places = np.flatnonzero(test.tasks == task)
-        answers[places] = model.predict(task, test.matrix.take(places))
-    return answers.astype(str)
+        model.fit(train, train.label_names, tasks=train.task_of_row)
+        answers = model.predict(test, tasks=test.task_of_row)
+    else:
+        model.fit(train.by_task())
+        answers = np.empty(len(test), dtype=object)
+        for task, (rows, _) in test.by_task().items():
+            answers[test.task_of_row == task] = model.predict(task, rows)
+    return Vocabulary(test.classes).find(answers.tolist())
 
 
 def _curve(
@@ -205,9 +207,9 @@ def _curve(
     return points
 
 
-def _sizes(train: TaskRows) -> list[int]:
+def _sizes(train: FeatureMatrix) -> list[int]:
     """Numbers of rows below what half of the tasks have."""
-    rows = np.unique(train.tasks, return_counts=True)[1]
+    rows = np.unique(train.task_codes, return_counts=True)[1]
     return [size for size in SIZES if size < np.median(rows)]
 
 
@@ -239,7 +241,7 @@ def _method_row(
     return {
         "name": name,
         "kind": KINDS[name],
-        "protocol": "" if parts.test.matrix.groups is None else "documents",
+        "protocol": "" if parts.test.groups is None else "documents",
         "value": model["value"],
         "interval": model["interval"],
         "against": "" if test is None else test["b"],
@@ -253,15 +255,15 @@ def _method_row(
 
 def _task_rows(parts: TransferParts, answers: dict[str, np.ndarray]) -> list[dict[str, Any]]:
     alone, helped = (task_accuracies(parts.test, answers[name]) for name in (ALONE, HELPED))
-    labels = parts.train.labels
+    labels = parts.train.label_codes
     rows = []
     for task in alone:
-        mine = parts.train.tasks == task
+        mine = parts.train.task_of_row == task
         rows.append(
             {
                 "name": str(task),
                 "rows": int(mine.sum()),
-                "test_rows": int((parts.test.tasks == task).sum()),
+                "test_rows": int((parts.test.task_of_row == task).sum()),
                 "classes": len(np.unique(labels[mine])),
                 "alone": alone[task],
                 "helped": helped[task],
