@@ -398,7 +398,7 @@ def test_relations_that_are_wanted_and_not_there_are_missed():
 def test_sentences_that_lack_a_column_or_a_tree_are_refused(toy):
     with pytest.raises(InputError, match="no column 'upos'; there are form"):
         toy.predict(NominalTable.from_columns({"form": ["a"]}))
-    with pytest.raises(InputError, match="the sentences have no trees to compare with"):
+    with pytest.raises(InputError, match="the sentences have no heads"):
         toy.evaluate(bare([HE_RAN]))
     with pytest.raises(InputError, match=r"a token is \(form"):
         toy.predict([["He", "ran"]])

@@ -125,9 +125,7 @@ class EdgeReader:
 
     def read(self, table: NominalTable) -> EdgeSentences:
         """Sentences as the kernels of edges read them."""
-        bounds = table.sequence_bounds
-        if bounds is None:
-            raise InputError("the table has no sentences")
+        bounds = table.bounds
         n_sentences = len(bounds) - 1
         starts = bounds + np.arange(n_sentences + 1)
         # Position 0 of each sentence is its root; tokens follow.

@@ -153,9 +153,6 @@ class FeatureMatrix(LabelledRows):
         Where the rows are tokens of sentences and no groups are given, the sentences are the
         groups: a part held out is then of whole sentences.
         """
-        groups, bounds = table.groups, table.sequence_bounds
-        if groups is None and bounds is not None:
-            groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
         sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         indptr, indices = rows_of_codes(table.codes, starts)
@@ -170,7 +167,7 @@ class FeatureMatrix(LabelledRows):
             classes=table.classes,
             class_type=table.class_type,
             target=table.target,
-            groups=groups,
+            groups=table.kept_together,
             group_names=table.group_names,
             tasks=table.tasks,
             task_names=table.task_names,

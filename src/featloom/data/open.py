@@ -23,7 +23,7 @@ from featloom.data.corpora import corpus, locate, names_corpus
 from featloom.data.frames import as_frame, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import format_of, read, read_conll, read_conllu
-from featloom.data.readers.labels import with_classes
+from featloom.data.readers.labels import no_classes, with_classes
 from featloom.data.readers.task_archives import corpus_rows, is_archive, read_archive
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.data.task_rows import rows_of_tasks
@@ -82,6 +82,21 @@ def open_any(
         # Every row may have a number of its own, which is no fault here.
         options["require_labels"] = False
     return read(data, **options)
+
+
+def kind_of(data: NominalTable | FeatureMatrix, task: str | None = None) -> str:
+    """What data that were read look like: "table", "sequence", "trees" or "tasks".
+
+    >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
+    'table'
+    """
+    if task is not None or data.tasks is not None:
+        return "tasks"
+    if isinstance(data, FeatureMatrix):
+        return "table"
+    if data.heads is not None and data.labels is None:
+        return "trees"
+    return "table" if data.sequence_bounds is None else "sequence"
 
 
 def open_file(
@@ -154,7 +169,7 @@ def open_tasks(
         return read_archive(data, task=task, target=target, groups=groups)
     table = open_file(data, target=target, groups=groups, on_bad_row=on_bad_row)
     if isinstance(table, NominalTable) and table.labels is None:
-        raise ReadError(_no_classes(table), file=table.source)
+        raise ReadError(no_classes(table), file=table.source)
     return rows_of_tasks(table, task)
 
 
@@ -164,7 +179,7 @@ def as_table(loaded: NominalTable | FeatureMatrix) -> NominalTable:
         message = "a sparse matrix; memory-based learning compares the columns of a table"
         raise ReadError(message, file=loaded.source)
     if loaded.labels is None:
-        raise ReadError(_no_classes(loaded), file=loaded.source)
+        raise ReadError(no_classes(loaded), file=loaded.source)
     return loaded
 
 
@@ -339,7 +354,3 @@ def _grouped(table: NominalTable, name: str) -> NominalTable:
         raise InputError(f"row {int(np.argmax(codes == UNKNOWN)) + 1} has no {name}")
     names = table.vocabularies[place]
     return replace(table.without(name), groups=codes - np.int32(1), group_names=names)
-
-
-def _no_classes(table: NominalTable) -> str:
-    return f"no classes; name the column that holds them by --target: {first_few(table.columns)}"

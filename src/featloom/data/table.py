@@ -36,6 +36,7 @@ class LabelledRows(ABC):
     groups: np.ndarray | None
     tasks: np.ndarray | None
     task_names: tuple[str, ...]
+    source: str
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -44,15 +45,15 @@ class LabelledRows(ABC):
     def label_codes(self) -> np.ndarray:
         """The labels, of data that must have them; -1 where a row has none."""
         if self.labels is None:
-            raise InputError("the data have no classes")
+            raise InputError("there are no labels")
         return self.labels
 
     @property
     def known_labels(self) -> np.ndarray:
-        """Class codes of the rows; data in which a row has none are refused."""
+        """The labels, of data to learn from: those that lack one are refused."""
         labels = self.label_codes
         if (labels < 0).any():
-            raise InputError(f"row {int(np.argmax(labels < 0))} has no class")
+            raise InputError(f"row {int(np.argmax(labels < 0))} has no label")
         return labels.astype(np.int64)
 
     @property
@@ -189,17 +190,25 @@ class NominalTable(LabelledRows):
         return self.codes.shape[0]
 
     @property
+    def kept_together(self) -> np.ndarray | None:
+        """What must not be torn apart where rows are held out: groups, else sentences, if any."""
+        bounds = self.sequence_bounds
+        if self.groups is not None or bounds is None:
+            return self.groups
+        return np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+
+    @property
     def bounds(self) -> np.ndarray:
         """The bounds of the sentences, of data that must have them."""
         if self.sequence_bounds is None:
-            raise InputError("the table has no sentences")
+            raise InputError("the data have no sentences")
         return self.sequence_bounds
 
     @property
     def tree_heads(self) -> np.ndarray:
         """The heads of the tokens, of data that must have them."""
         if self.heads is None:
-            raise InputError("the table has no trees")
+            raise InputError("the sentences have no heads")
         return self.heads
 
     def column_index(self, name: str) -> int:

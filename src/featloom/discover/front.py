@@ -13,8 +13,8 @@ import numpy as np
 
 from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.open import holds_classes, open_any
-from featloom.data.readers.labels import with_classes
+from featloom.data.open import holds_classes, kind_of, open_any
+from featloom.data.readers.labels import no_classes, with_classes
 from featloom.data.room import share_to_read
 from featloom.data.table import NominalTable, joined
 from featloom.data.task_rows import rows_of_tasks
@@ -27,7 +27,6 @@ from featloom.discover.tables import TableQuestion
 from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.search import Budget, fingerprint
-from featloom.words import first_few
 
 KINDS = ("table", "sequence", "trees", "tasks")
 # Sentences and trees take long to learn from, and are many.
@@ -166,8 +165,8 @@ def ask(
     if kind in ("sequence", "trees"):
         read, said = _enough_documents(read, kind, asked=groups is not None)
         return _of_sentences(read, kind), _sentences_of(read, is_test), said
-    if isinstance(read, NominalTable) and read.sequence_bounds is not None and read.groups is None:
-        read = _sentences_as_groups(read)
+    if isinstance(read, NominalTable):
+        read = replace(read, groups=read.kept_together)
     _check_classes(read)
     if bins is not None:
         read = in_ranges(read, bins, is_test)
@@ -193,21 +192,6 @@ def _pair(test: Any, groups: str | None) -> Any:
     return open_any(*test, groups)
 
 
-def kind_of(data: NominalTable | FeatureMatrix, task: str | None = None) -> str:
-    """What data look like.
-
-    >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
-    'table'
-    """
-    if task is not None or data.tasks is not None:
-        return "tasks"
-    if isinstance(data, FeatureMatrix):
-        return "table"
-    if data.heads is not None and data.labels is None:
-        return "trees"
-    return "table" if data.sequence_bounds is None else "sequence"
-
-
 def marks_of(question: Question, is_test: np.ndarray | None) -> str:
     """A fingerprint of the data, by which a journal knows them again."""
     data = question.data  # type: ignore[attr-defined]
@@ -226,12 +210,8 @@ def marks_of(question: Question, is_test: np.ndarray | None) -> str:
 
 
 def _check_classes(data: NominalTable | FeatureMatrix) -> None:
-    if data.labels is not None:
-        return
-    message = "no classes; name the column that holds them by --target"
-    if isinstance(data, NominalTable):
-        message += f": {first_few(data.columns)}"
-    raise InputError(message)
+    if data.labels is None:
+        raise InputError(no_classes(data))
 
 
 def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarray | None, list]:
@@ -240,12 +220,6 @@ def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarra
     if not said:
         return data, is_test, []
     return kept, None if is_test is None else is_test[data.labels >= 0], [said]
-
-
-def _sentences_as_groups(table: NominalTable) -> NominalTable:
-    bounds = table.bounds
-    groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-    return replace(table, groups=groups)
 
 
 def _of_sentences(table: Any, kind: str) -> Question:

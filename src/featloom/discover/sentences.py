@@ -18,7 +18,6 @@ from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.vocabulary import Vocabulary
-from featloom.errors import InputError
 from featloom.words import percent
 
 MOST_GROUPS = 30  # documents that errors are told of
@@ -38,9 +37,7 @@ class SentencesQuestion(Question):
     small = 600
 
     def __init__(self, table: NominalTable):
-        if table.sequence_bounds is None:
-            raise InputError("the data have no sentences")
-        self.table, self.bounds = table, table.sequence_bounds
+        self.table, self.bounds = table, table.bounds
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -97,10 +94,10 @@ class SentencesQuestion(Question):
 
 def documents(table: NominalTable) -> np.ndarray | None:
     """The document of each sentence; None where there are not two of them."""
-    if table.groups is None or table.sequence_bounds is None or not len(table):
+    if table.groups is None or not len(table):
         return None
     # A sentence without tokens is of the document of the next one.
-    first = np.minimum(table.sequence_bounds[:-1], len(table) - 1)
+    first = np.minimum(table.bounds[:-1], len(table) - 1)
     groups = table.groups[first]
     return groups if len(np.unique(groups)) > 1 else None
 

@@ -84,7 +84,7 @@ class TableQuestion(Question):
         outside: NominalTable | None = None,
     ):
         self.data, self.outside = data, outside
-        self.labels = _known(data)
+        self.labels = data.known_labels
         self.classes = tuple(map(str, data.classes))
         self.balanced = balanced
         self.positive = self._positive(positive)
@@ -581,7 +581,7 @@ def fit_each(
     recipe: Recipe, data: Rows, settings: Sequence[Setting], seed: int, threads: int
 ) -> Iterator[FittedPipeline]:
     """Fit every setting; features that several have in common are made once."""
-    names = data.class_values[_known(data)]
+    names = data.class_values[data.known_labels]
     present, sizes = np.unique(names, return_counts=True)
     codes = Vocabulary(data.class_values.tolist()).find(present.tolist())
     kept: dict[str, tuple[Any, Any, list[Any]]] = {}
@@ -637,11 +637,3 @@ def _by_step(is_positive: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Negative and positive rows of each step of the probability."""
     step = np.minimum((p * _STEPS).astype(np.int64), _STEPS - 1)
     return np.bincount(2 * step + is_positive, minlength=2 * _STEPS).reshape(_STEPS, 2)
-
-
-def _known(data: Rows) -> np.ndarray:
-    if isinstance(data, FeatureMatrix):
-        return data.known_labels
-    if data.labels is None:
-        raise InputError("the rows have no classes")
-    return data.labels.astype(np.int64)

@@ -12,9 +12,9 @@ from typing import TypeVar
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import NominalTable
+from featloom.data.table import LabelledRows, NominalTable
 from featloom.errors import ReadError
-from featloom.words import counted
+from featloom.words import counted, first_few
 
 Rows = TypeVar("Rows", NominalTable, FeatureMatrix, NominalTable | FeatureMatrix)
 
@@ -32,6 +32,25 @@ def with_classes(data: Rows) -> tuple[Rows, str]:
     n = int((~known).sum())
     said = counted(n, "row has no class and is", "rows have no class and are")
     return data.take(np.flatnonzero(known)), f"{said} left out"
+
+
+def no_classes(data: LabelledRows) -> str:
+    """What to say of data whose classes nobody named.
+
+    >>> no_classes(NominalTable.from_columns({"letter": ["c"], "sound": ["S"]}))
+    'no classes; name the column that holds them by --target: letter, sound'
+    """
+    said = "no classes; name the column that holds them by --target"
+    return f"{said}: {first_few(data.columns)}" if isinstance(data, NominalTable) else said
+
+
+def check_labelled(data: LabelledRows) -> None:
+    """Refuse what was read with a row that has no class."""
+    file = data.source or "the data"
+    if data.labels is None:
+        raise ReadError(no_classes(data), file=file)
+    if (data.labels < 0).any():
+        raise ReadError(f"row {int(np.argmin(data.labels)) + 1} has no class", file=file)
 
 
 def check_classes(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featloom.data.readers.labels import check_labelled
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
@@ -62,10 +63,10 @@ def make_parts(
     """
     if valid is not None and folds is not None:
         raise InputError("folds and a validation part are two ways to one end; give one of them")
-    _check_labels(data)
+    check_labelled(data)
     for part in (valid, test):
         if part is not None:
-            _check_labels(part)
+            check_labelled(part)
             _check_columns(data, part)
     by_folds = valid is None and (folds is not None or len(data) < FEW_ROWS)
     taken = ["test"] if test is None else []
@@ -85,14 +86,6 @@ def make_parts(
         held_out["test"] if test is None else test,
         _words(taken, by_folds, data),
     )
-
-
-def _check_labels(table: NominalTable) -> None:
-    if table.labels is None:
-        raise ReadError("no classes", file=table.source or "the data")
-    if (table.labels < 0).any():
-        row = int(np.argmin(table.labels)) + 1
-        raise ReadError(f"row {row} has no class", file=table.source or "the data")
 
 
 def _check_columns(data: NominalTable, part: NominalTable) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from featloom.data.readers.labels import check_labelled
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
-from featloom.features.expansion import sentence_bounds
 from featloom.words import counted, no_such
 
 HELD_OUT = 0.1
@@ -34,7 +34,7 @@ class SentenceParts:
     def sizes(self) -> dict[str, int]:
         """Sentences of each part."""
         parts = {"train": self.train, "test": self.test}
-        return {name: len(sentence_bounds(part)) - 1 for name, part in parts.items()}
+        return {name: len(part.bounds) - 1 for name, part in parts.items()}
 
 
 def sentence_parts(
@@ -102,13 +102,11 @@ def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
 
 
 def _check_labels(table: NominalTable) -> None:
-    file = table.source or "the data"
-    if table.labels is None:
-        raise ReadError("no labels", file=file)
-    if len(sentence_bounds(table)) == 2:
+    check_labelled(table)
+    if len(table.bounds) == 2:
         raise ReadError(
             f"one sentence of {len(table):,} tokens; a blank line is expected after each sentence",
-            file=file,
+            file=table.source or "the data",
         )
 
 
@@ -128,7 +126,7 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
 
 def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, str]:
     """Training and test sentences, and what was drawn: sentences, or documents where they are."""
-    bounds = sentence_bounds(data)
+    bounds = data.bounds
     n = len(bounds) - 1
     units, unit = np.arange(n), "sentences"
     if data.groups is not None and len(np.unique(data.groups)) > 1:

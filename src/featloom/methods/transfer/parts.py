@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.labels import check_labelled
 from featloom.data.vocabulary import Vocabulary
 from featloom.errors import ReadError
 from featloom.evaluation.folds import make_folds
@@ -54,7 +55,11 @@ def transfer_parts(
         )
     for part in (data, test):
         if part is not None:
-            _check(part)
+            check_labelled(part)
+            if not part.shape[1]:
+                raise ReadError(
+                    "no columns but the task and the class", file=part.source or "the data"
+                )
     warned = []
     words = "learned from the training part, reported on the test part"
     train = data
@@ -137,17 +142,6 @@ def _lonely(train: FeatureMatrix, names: np.ndarray, task_of: np.ndarray) -> lis
             "features are taken to be as likely as the average"
         )
     return said
-
-
-def _check(part: FeatureMatrix) -> None:
-    file = part.source or "the data"
-    if part.labels is None:
-        raise ReadError("no classes; name the column that holds them by --target", file=file)
-    if (part.labels < 0).any():
-        row = int(np.argmax(part.labels < 0)) + 1
-        raise ReadError(f"row {row} has no class", file=file)
-    if not part.shape[1]:
-        raise ReadError("no columns but the task and the class", file=file)
 
 
 def _held_out(data: FeatureMatrix, seed: int) -> np.ndarray:

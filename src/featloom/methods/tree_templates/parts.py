@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from featloom.data.blocks import Blocks
+from featloom.data.readers.labels import check_labelled
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
@@ -147,15 +148,10 @@ def _taken(data: NominalTable, chosen: np.ndarray, kind: str) -> NominalTable:
 
 
 def _check_answers(table: NominalTable, kind: str) -> None:
-    file = table.source or "the data"
-    if kind == "dependencies":
-        if table.heads is None:
-            raise ReadError("no heads", file=file)
-        return
-    if table.labels is None:
-        raise ReadError("no classes; name the column that holds them by --target", file=file)
-    if (table.labels < 0).any():
-        raise ReadError(f"row {int(np.argmin(table.labels)) + 1} has no class", file=file)
+    if kind != "dependencies":
+        check_labelled(table)
+    elif table.heads is None:
+        raise ReadError("no heads", file=table.source or "the data")
 
 
 def _check_columns(data: NominalTable, part: NominalTable) -> None:

@@ -16,7 +16,6 @@ import numpy as np
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import OF_COUNTS, TOKEN_ACCURACY, label_codes, token_counts
-from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table
@@ -66,7 +65,7 @@ def study_sequences(
     """
     train, test = parts.train, parts.test
     # A place beyond the longest sentence is never there.
-    window = min(window, max(int(np.diff(sentence_bounds(train)).max()) - 1, 0))
+    window = min(window, max(int(np.diff(train.bounds).max()) - 1, 0))
     seconds: dict[str, float] = {}
     say("growing trees (first use compiles)")
     with stage(seconds, "grow"):
@@ -138,7 +137,7 @@ def _drops(
     seed: int,
 ) -> dict[str, float]:  # fmt: skip
     """Points lost on some sentences without the weights of one template at a time."""
-    n = len(sentence_bounds(rows)) - 1
+    n = len(rows.bounds) - 1
     some = np.random.default_rng(seed).choice(n, min(n, _DROP_SENTENCES), replace=False)
     sentences = take_sentences(rows, np.sort(some))
     gold = gold_labels(sentences)
