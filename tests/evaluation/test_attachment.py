@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from featloom.data.sentences import table_of_trees
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
 from featloom.evaluation.attachment import attachment_counts, is_punctuation
 

@@ -13,9 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from featloom.data.edges import EdgeReader
 from featloom.data.readers.conllu import read_conllu
-from featloom.data.sentences import take_sentences
+from featloom.data.sentences import table_of_trees, take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError, ReadError
 from featloom.learners.edge_model import with_gold
 from featloom.learners.parser import DependencyParser, LongSentence, explain_heads

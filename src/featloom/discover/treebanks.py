@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from featloom.compare.contenders import Contender, Finding, Setting, tallied
+from featloom.data.sentences import table_of_trees
 from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.discover.sentences import (
     SentencesQuestion,
     repeated_sentences,
