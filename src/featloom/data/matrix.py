@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from featloom.data.table import LabelledRows, NominalTable
-from featloom.data.vocabulary import Vocabulary
+from featloom.data.vocabulary import Vocabulary, column_and_value, value_names
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
 
@@ -52,12 +52,12 @@ class ValueNames(Sequence[str]):
         if not 0 <= j < len(self):
             raise IndexError(f"there are {len(self)} names, none at {place}")
         column = int(np.searchsorted(self._starts, j, side="right")) - 1
-        return f"{self.columns[column]}={self.vocabularies[column][j - self._starts[column]]}"
+        value = self.vocabularies[column][j - self._starts[column]]
+        return next(value_names(self.columns[column], [value]))
 
     def __iter__(self) -> Iterator[str]:
         for column, vocabulary in zip(self.columns, self.vocabularies, strict=True):
-            for value in vocabulary:
-                yield f"{column}={value}"
+            yield from value_names(column, vocabulary)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ValueNames) and other.vocabularies is self.vocabularies:
@@ -136,7 +136,7 @@ class FeatureMatrix(LabelledRows):
         elif len(names) != n_features:
             raise InputError(f"{len(names)} feature names for {n_features} features")
         if feature_groups is None:
-            feature_groups = [name.partition("=")[0] for name in names]
+            feature_groups = [column_and_value(name)[0] for name in names]
         elif len(feature_groups) != n_features:
             raise InputError(f"{len(feature_groups)} feature groups for {n_features} features")
         vocabulary = Vocabulary()
@@ -163,15 +163,7 @@ class FeatureMatrix(LabelledRows):
             np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
             table.columns,
             np.ones(len(sizes), dtype=bool),
-            labels=table.labels,
-            classes=table.classes,
-            class_type=table.class_type,
-            target=table.target,
-            groups=table.kept_together,
-            group_names=table.group_names,
-            tasks=table.tasks,
-            task_names=table.task_names,
-            source=table.source,
+            **(table.beside_columns | {"groups": table.kept_together}),
         )
 
     def with_tasks(self, of_row: Any, column: str = "") -> FeatureMatrix:
@@ -252,15 +244,7 @@ def table_of_families(matrix: FeatureMatrix) -> NominalTable:
         tuple(matrix.families[family] for family in single),
         codes,
         tuple(map(tuple, vocabularies)),
-        labels=matrix.labels,
-        classes=matrix.classes,
-        class_type=matrix.class_type,
-        target=matrix.target,
-        groups=matrix.groups,
-        group_names=matrix.group_names,
-        tasks=matrix.tasks,
-        task_names=matrix.task_names,
-        source=matrix.source,
+        **matrix.beside_columns,
     )
 
 

@@ -38,8 +38,16 @@ class LabelledRows(ABC):
     task_names: tuple[str, ...]
     source: str
 
+    target: str
+    group_names: tuple[str, ...]
+
     @abstractmethod
     def __len__(self) -> int: ...
+
+    @property
+    def beside_columns(self) -> dict[str, Any]:
+        """All of that, for another table or matrix of the same rows."""
+        return {name: getattr(self, name) for name in LabelledRows.__annotations__}
 
     @property
     def label_codes(self) -> np.ndarray:
@@ -88,6 +96,16 @@ class LabelledRows(ABC):
         if (labels >= 0).all():
             return values[labels]
         return np.array([*values.tolist(), None], dtype=object)[labels]
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups there are; None where there are none."""
+        return None if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def units(self) -> np.ndarray:
+        """What is drawn as a whole, where something is said of new data: groups, else rows."""
+        return np.arange(len(self)) if self.groups is None else self.groups
 
     @property
     def task_codes(self) -> np.ndarray:
@@ -246,7 +264,10 @@ class NominalTable(LabelledRows):
         return self.select([name for name in self.columns if name != column])
 
     def recode(self, other: NominalTable) -> NominalTable:
-        """``other`` in this table's vocabularies and classes: what was not seen becomes unknown."""
+        """``other`` in this table's vocabularies: what was not seen becomes unknown.
+
+        So it is with labels, where this table has any; else the other's stay.
+        """
         codes = np.zeros((len(other), len(self.columns)), dtype=np.int32, order="F")
         for j, name in enumerate(self.columns):
             k = other.column_index(name)
@@ -255,19 +276,14 @@ class NominalTable(LabelledRows):
                 continue
             known = Vocabulary(self.vocabularies[j])
             codes[:, j] = codes_in(known, other.vocabularies[k])[other.codes[:, k]]
+        rows = replace(other, columns=self.columns, codes=codes, vocabularies=self.vocabularies)
+        if self.labels is None:
+            return rows
         labels = other.labels
         if labels is not None and other.classes is not self.classes:
             # The last place serves a row without a class, whose label is -1.
             labels = np.append(Vocabulary(self.classes).find(other.classes), np.int32(-1))[labels]
-        return replace(
-            other,
-            columns=self.columns,
-            codes=codes,
-            vocabularies=self.vocabularies,
-            labels=labels,
-            classes=self.classes,
-            class_type=self.class_type,
-        )
+        return replace(rows, labels=labels, classes=self.classes, class_type=self.class_type)
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ value that is missing or unknown, and code c the value at c - 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import count, repeat
 from typing import Any
 
@@ -71,6 +71,25 @@ def codes_in(known: Vocabulary, values: Sequence[str], *, grow: bool = False) ->
     """
     numbers = known.add(values) if grow else known.find(values)
     return np.append(np.int32(0), numbers + np.int32(1))
+
+
+def value_names(column: str, values: Iterable[str]) -> Iterator[str]:
+    """The values of a column as conditions on a row, which name its features.
+
+    >>> list(value_names("letter", ["c", "k"]))
+    ['letter=c', 'letter=k']
+    """
+    return (f"{column}={value}" for value in values)
+
+
+def column_and_value(name: str) -> tuple[str, str | None]:
+    """What a condition is on: a column, and its value unless it is a flag.
+
+    >>> column_and_value("letter=c"), column_and_value("CAPITAL")
+    (('letter', 'c'), ('CAPITAL', None))
+    """
+    column, sign, value = name.partition("=")
+    return column, value if sign else None
 
 
 def encode(values: Sequence[str | None]) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -81,7 +81,7 @@ class TaskQuestion(Question):
             "features": matrix.shape[1],
             "target": matrix.target,
             "tasks": len(self.tasks),
-            "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+            "groups": matrix.n_groups,
             "classes": dict(zip(self.classes, sizes, strict=True)),
         }
 

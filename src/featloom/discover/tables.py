@@ -430,7 +430,7 @@ class TableQuestion(Question):
             "rows": len(data),
             "features": sum(family["features"] for family in families),
             "target": data.target,
-            "groups": None if data.groups is None else len(np.unique(data.groups)),
+            "groups": data.n_groups,
             "classes": dict(zip(self.classes, sizes, strict=True)),
             "families": families,
         }

@@ -23,6 +23,7 @@ from featloom.errors import InputError
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
+from featloom.kernels.rows import rows_of_codes
 
 MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
 # What the number of an atom and its place in the tree that finds features in rows take in memory.
@@ -167,17 +168,12 @@ class FeatureList(Sequence[Feature]):
         return self._trie.rows(*self._matrix_rows(data))
 
     def _table_rows(self, table: NominalTable) -> tuple[np.ndarray, np.ndarray]:
-        atoms = np.full((len(table), len(self.columns)), -1, dtype=np.int32)
+        codes = np.zeros((len(table), len(self.columns)), dtype=np.int32, order="F")
         for name in self.used_columns:
-            j = self.columns.index(name)
-            place = table.column_index(name)
-            values = table.vocabularies[place]
-            atom_of = codes_in(self._known[j], values) - np.int32(1)
-            atom_of[atom_of >= 0] += int(self._starts[j])
-            atoms[:, j] = atom_of[table.codes[:, place]]
-        known = atoms >= 0
-        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
-        return indptr, atoms[known]
+            j, place = self.columns.index(name), table.column_index(name)
+            code_of = codes_in(self._known[j], table.vocabularies[place])
+            codes[:, j] = code_of[table.codes[:, place]]
+        return rows_of_codes(codes, self._starts)
 
     def _matrix_rows(self, matrix: FeatureMatrix) -> tuple[np.ndarray, np.ndarray]:
         atoms = self._number.find(matrix.names)[matrix.indices]

@@ -50,15 +50,7 @@ class TableReader:
             validate_data(estimator, shaped, reset=False, skip_check_array=True)
             table = table_from_frame(X, columns=list(self.table.columns))
         table = spelled_like(table, self.table.columns, self.table.vocabularies)
-        if not recode:
-            return table
-        recoded = self.table.recode(table)
-        if self.table.labels is None and table.labels is not None:
-            # Nothing is known of classes here; those that X brings keep their names.
-            recoded = replace(
-                recoded, labels=table.labels, classes=table.classes, class_type=table.class_type
-            )
-        return recoded
+        return self.table.recode(table) if recode else table
 
 
 def rows_of(

@@ -7,6 +7,7 @@ a name or a number of the row.  Both are refused with a sentence rather than fit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -51,6 +52,18 @@ def check_labelled(data: LabelledRows) -> None:
         raise ReadError(no_classes(data), file=file)
     if (data.labels < 0).any():
         raise ReadError(f"row {int(np.argmin(data.labels)) + 1} has no class", file=file)
+
+
+def without_absent_labels(table: NominalTable) -> NominalTable:
+    """Labels that only held-out sentences have are none that a model can learn."""
+    there, labels = np.unique(table.label_codes, return_inverse=True)
+    classes = tuple(table.classes[j] for j in there)
+    if len(classes) < 2:
+        raise ReadError(
+            f"all training tokens have the label {classes[0]!r}; two labels are needed",
+            file=table.source or "the data",
+        )
+    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")
 
 
 def check_classes(

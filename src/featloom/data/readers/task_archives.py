@@ -15,6 +15,7 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
+from featloom.data.vocabulary import value_names
 from featloom.errors import InputError, ReadError
 from featloom.words import no_such
 
@@ -101,7 +102,7 @@ def tasks_as_features(matrix: FeatureMatrix) -> FeatureMatrix:
     n_features, n_families = matrix.shape[1], len(matrix.families)
     return replace(
         matrix,
-        names=[*matrix.names, *(f"{task}={name}" for name in names)],
+        names=[*matrix.names, *value_names(task, names)],
         indptr=matrix.indptr + np.arange(n + 1),
         # The task comes last in each row, as its number is higher than any other.
         indices=np.insert(matrix.indices, matrix.indptr[1:], n_features + codes),

@@ -8,12 +8,12 @@ they count as wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from featloom.data.readers.labels import check_labelled
+from featloom.data.readers.labels import check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
@@ -77,7 +77,7 @@ def sentence_parts(
     if valid is not None:
         train = joined(train, valid)
         words += "; the validation sentences are among those searched and trained on"
-    return SentenceParts(_without_absent_labels(train), test, words)
+    return SentenceParts(without_absent_labels(train), test, words)
 
 
 def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
@@ -140,15 +140,3 @@ def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, s
     is_test = np.isin(unit_of, drawn)
     train, test = (take_sentences(data, np.flatnonzero(one)) for one in (~is_test, is_test))
     return train, test, unit
-
-
-def _without_absent_labels(table: NominalTable) -> NominalTable:
-    """Labels that only held-out sentences have are none that a model can learn."""
-    there, labels = np.unique(table.label_codes, return_inverse=True)
-    classes = tuple(table.classes[j] for j in there)
-    if len(classes) < 2:
-        raise ReadError(
-            f"all training tokens have the label {classes[0]!r}; two labels are needed",
-            file=table.source or "the data",
-        )
-    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")

@@ -29,11 +29,9 @@ MOST_FAMILIES, MOST_SHARED = 1_000, 20
 
 def interval_of(test: FeatureMatrix, answers: np.ndarray, *, seed: int = 0) -> dict[str, Any]:
     """The share of right answers, with its interval over rows, or over groups."""
-    groups = test.groups
-    units = np.arange(len(test)) if groups is None else groups
     right = answers == test.label_codes
     found = bootstrap_interval(
-        correct_counts(np.ones(len(test), dtype=bool), right, groups=units),
+        correct_counts(np.ones(len(test), dtype=bool), right, groups=test.units),
         accuracy_of_counts,
         seed=seed,
     )
@@ -238,6 +236,6 @@ def data_part(parts: TransferParts, data: FeatureMatrix) -> dict[str, Any]:
         "features": data.shape[1],
         "target": data.target,
         "classes": {str(labels[i]): int(counts[i]) for i in order},
-        "groups": None if data.groups is None else len(np.unique(data.groups)),
+        "groups": data.n_groups,
         "warnings": list(parts.warnings),
     }

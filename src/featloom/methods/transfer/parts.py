@@ -148,7 +148,7 @@ def _held_out(data: FeatureMatrix, seed: int) -> np.ndarray:
     """Which rows are held out: a fifth of each class of each task."""
     pairs = data.task_codes * len(data.classes) + data.label_codes
     groups = data.groups
-    n_units = len(data) if groups is None else len(np.unique(groups))
+    n_units = len(np.unique(data.units))
     if n_units < 2 * HELD_OUT:
         unit = "rows" if groups is None else "groups"
         raise ReadError(

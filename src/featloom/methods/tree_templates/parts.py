@@ -10,12 +10,12 @@ a sample of these, and a sample of the rows held out is answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from featloom.data.blocks import Blocks
-from featloom.data.readers.labels import check_labelled
+from featloom.data.readers.labels import check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
@@ -88,7 +88,7 @@ def growth_parts(
         )
         train, test = _taken(data, ~is_test, kind), _taken(data, is_test, kind)
     if kind == "sequence":
-        train = _without_absent_labels(train)
+        train = without_absent_labels(train)
     return GrowthParts(kind, train, valid, test, words)
 
 
@@ -168,15 +168,3 @@ def _check_columns(data: NominalTable, part: NominalTable) -> None:
             )
     if not data.columns:
         raise InputError("there are no columns but the classes")
-
-
-def _without_absent_labels(table: NominalTable) -> NominalTable:
-    """Labels that only held-out sentences have are none that a model can learn."""
-    there, labels = np.unique(table.label_codes, return_inverse=True)
-    classes = tuple(table.classes[j] for j in there)
-    if len(classes) < 2:
-        raise ReadError(
-            f"all training tokens have the label {classes[0]!r}; two labels are needed",
-            file=table.source or "the data",
-        )
-    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")
