@@ -259,11 +259,10 @@ def values_of(table: NominalTable, column: str) -> list[str]:
     >>> values_of(NominalTable.from_columns({"form": ["a", "b"]}), "form")
     ['a', 'b']
     """
-    j = table.column_index(column)
-    codes = table.codes[:, j]
-    if (codes == UNKNOWN).any():
-        raise InputError(f"row {int(np.argmin(codes != UNKNOWN))} has no value of {column!r}")
-    return np.array(table.vocabularies[j], dtype=object)[codes - 1].tolist()
+    missing = table.codes[:, table.column_index(column)] == UNKNOWN
+    if missing.any():
+        raise InputError(f"row {int(np.argmax(missing))} has no value of {column!r}")
+    return table.values(column).tolist()
 
 
 def _shown_and_labels(

@@ -242,6 +242,11 @@ class NominalTable(LabelledRows):
         code = self.codes[row, j]
         return None if code == UNKNOWN else self.vocabularies[j][code - 1]
 
+    def values(self, column: str, unknown: str | None = None) -> np.ndarray:
+        """The symbols of a column, row by row."""
+        j = self.column_index(column)
+        return np.array([unknown, *self.vocabularies[j]], dtype=object)[self.codes[:, j]]
+
     def take(self, rows: np.ndarray) -> NominalTable:
         """The given rows, with the same vocabularies; sequences and heads are left behind."""
         parts: dict[str, Any] = {

@@ -35,12 +35,10 @@ def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
             f"no column is called {tasks!r}; there are {first_few(X.columns)}"
             f"{meant(tasks, X.columns)}"
         )
-    place = X.columns.index(tasks)
-    codes = X.codes[:, place]
-    if (codes == 0).any():
-        raise InputError(f"row {int(np.argmax(codes == 0))} has no {tasks}")
-    names = np.array(X.vocabularies[place], dtype=object)[codes - 1]
-    return X.without(tasks), names
+    missing = X.codes[:, X.column_index(tasks)] == UNKNOWN
+    if missing.any():
+        raise InputError(f"row {int(np.argmax(missing))} has no {tasks}")
+    return X.without(tasks), X.values(tasks)
 
 
 def rows_of_tasks(table: NominalTable | FeatureMatrix, task: str | None) -> FeatureMatrix:

@@ -29,8 +29,7 @@ def attachment_counts(
     right = heads == gold_heads
     labelled = np.zeros(len(table), dtype=bool)
     if "deprel" in table.columns:
-        j = table.column_index("deprel")
-        gold = np.array(["_", *table.vocabularies[j]], dtype=object)[table.codes[:, j]]
+        gold = table.values("deprel", unknown="_")
         found = np.array([relation for tree in trees for _, relation in tree], dtype=object)
         labelled = right & (gold == found)
     counts_at = ~is_punctuation(table)

@@ -61,14 +61,14 @@ class GrowingTable:
     Parameters
     ----------
     columns : names of the columns.
-    target, groups : names of the columns with labels and groups; or None.
+    target, groups : names of the columns with labels and groups, which come last; or None.
     missing : the cells that mean "missing".
 
     Examples
     --------
     >>> growing = GrowingTable(["letter"], target="sound")
-    >>> growing.extend([["c", "k"]], labels=["K", "K"])
-    >>> growing.extend([["c"]], labels=["S"])
+    >>> growing.extend([["c", "k"], ["K", "K"]])
+    >>> growing.extend([["c"], ["S"]])
     >>> growing.finish(source="letters.tsv").labels
     array([0, 0, 1], dtype=int32)
     """
@@ -81,31 +81,21 @@ class GrowingTable:
         groups: str | None = None,
         missing: Collection[str] = (),
     ):
-        self.names = tuple(columns)
-        self.target = target
+        self.names, self.target, self.groups = tuple(columns), target, groups
         self._columns = [GrowingColumn(missing) for _ in columns]
-        self._labels = None if target is None else GrowingColumn(missing)
-        self._groups = None if groups is None else GrowingColumn()
+        self._labels, self._groups = GrowingColumn(missing), GrowingColumn()
+        self._all = [*self._columns, *[self._labels] * (target is not None),
+                     *[self._groups] * (groups is not None)]  # fmt: skip
         self._n_rows = 0
 
     def __len__(self) -> int:
         return self._n_rows
 
-    def extend(
-        self,
-        columns: Sequence[Sequence[str]],
-        *,
-        labels: Sequence[str] | None = None,
-        groups: Sequence[str] | None = None,
-    ) -> None:
+    def extend(self, columns: Sequence[Sequence[str]]) -> None:
         """Add rows: for each column its cells."""
-        for column, cells in zip(self._columns, columns, strict=True):
+        for column, cells in zip(self._all, columns, strict=True):
             column.extend(cells)
-        if self._labels is not None and labels is not None:
-            self._labels.extend(labels)
-        if self._groups is not None and groups is not None:
-            self._groups.extend(groups)
-        self._n_rows += len(columns[0]) if columns else 0
+        self._n_rows += len(columns[0])
 
     def finish(
         self,
@@ -127,7 +117,7 @@ class GrowingTable:
         for j, column in enumerate(self._columns):
             np.add(column.numbers(), 1, out=codes[:, j])
         vocabularies = tuple(column.vocabulary.names for column in self._columns)
-        if self._labels is not None and self.target is not None:
+        if self.target is not None:
             labels, classes = self._labels.numbers(), self._labels.vocabulary.names
             if require_labels:
                 n_labelled = None if of_sentences else int(np.count_nonzero(labels >= 0))
@@ -137,7 +127,7 @@ class GrowingTable:
                 structure["class_type"] = type_of_texts(classes)
         if not of_sentences:
             warn_of_constant_columns(file, self.names, codes, vocabularies)
-        if self._groups is not None and keep_groups:
+        if self.groups is not None and keep_groups:
             structure |= {
                 "groups": self._groups.numbers(), "group_names": self._groups.vocabulary.names
             }  # fmt: skip
@@ -187,11 +177,7 @@ def assemble(
             if not missing.isdisjoint(batch.columns[j]):
                 batch = _without_missing(batch, j, what, names[j], missing, bad_rows)
         if len(batch):
-            growing.extend(
-                [batch.columns[j] for j in layout.features],
-                labels=None if layout.target is None else batch.columns[layout.target],
-                groups=None if layout.groups is None else batch.columns[layout.groups],
-            )
+            growing.extend([batch.columns[j] for j in layout.columns()])
     if not len(growing):
         raise ReadError("no rows" if bad_rows.count == 0 else "no row can be used", file=file)
     return growing.finish(source=file, require_labels=require_labels)
@@ -233,7 +219,7 @@ class Layout:
         return needed
 
     def columns(self) -> list[int]:
-        """All columns that are read."""
+        """All columns that are read, target and groups last."""
         beside = [j for j in (self.target, self.groups) if j is not None]
         return [*self.features, *beside]
 

@@ -15,7 +15,7 @@ import numpy as np
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import LabelledRows, NominalTable
 from featloom.errors import ReadError
-from featloom.words import counted, first_few
+from featloom.words import counted, first_few, no_such
 
 Rows = TypeVar("Rows", NominalTable, FeatureMatrix, NominalTable | FeatureMatrix)
 
@@ -64,6 +64,15 @@ def without_absent_labels(table: NominalTable) -> NominalTable:
             file=table.source or "the data",
         )
     return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")
+
+
+def check_columns(data: NominalTable, part: NominalTable) -> None:
+    """Refuse a part that lacks a column of the data that it goes with."""
+    for name in data.columns:
+        if name not in part.columns:
+            asked = f", which {data.source or 'the other part'} has"
+            message = no_such("column", name, part.columns, asked)
+            raise ReadError(message, file=part.source or "the data")
 
 
 def check_classes(

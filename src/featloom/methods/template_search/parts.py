@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from featloom.data.readers.labels import check_labelled, without_absent_labels
+from featloom.data.readers.labels import check_columns, check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
-from featloom.words import counted, no_such
+from featloom.words import counted
 
 HELD_OUT = 0.1
 
@@ -64,7 +64,7 @@ def sentence_parts(
     for part in (data, valid, test):
         if part is not None:
             _check_labels(part)
-            _check_columns(data, part)
+            check_columns(data, part)
     if test is not None:
         words = "searched and trained on the training part, reported on the test part"
         train = data
@@ -108,20 +108,6 @@ def _check_labels(table: NominalTable) -> None:
             f"one sentence of {len(table):,} tokens; a blank line is expected after each sentence",
             file=table.source or "the data",
         )
-
-
-def _check_columns(data: NominalTable, part: NominalTable) -> None:
-    for name in data.columns:
-        if name not in part.columns:
-            raise ReadError(
-                no_such(
-                    "column",
-                    name,
-                    part.columns,
-                    f", which {data.source or 'the training part'} has",
-                ),
-                file=part.source or "the data",
-            )
 
 
 def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, str]:

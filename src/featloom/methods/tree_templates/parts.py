@@ -15,12 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from featloom.data.blocks import Blocks
-from featloom.data.readers.labels import check_labelled, without_absent_labels
+from featloom.data.readers.labels import check_columns, check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
-from featloom.words import no_such
 
 HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
 UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
@@ -78,7 +77,9 @@ def growth_parts(
     for part in (data, valid, test):
         if part is not None:
             _check_answers(part, kind)
-            _check_columns(data, part)
+            check_columns(data, part)
+    if not data.columns:
+        raise InputError("there are no columns but the classes")
     words = "learned from the training part, reported on the test part"
     train = data
     if test is None:
@@ -152,19 +153,3 @@ def _check_answers(table: NominalTable, kind: str) -> None:
         check_labelled(table)
     elif table.heads is None:
         raise ReadError("no heads", file=table.source or "the data")
-
-
-def _check_columns(data: NominalTable, part: NominalTable) -> None:
-    for name in data.columns:
-        if name not in part.columns:
-            raise ReadError(
-                no_such(
-                    "column",
-                    name,
-                    part.columns,
-                    f", which {data.source or 'the training part'} has",
-                ),
-                file=part.source or "the data",
-            )
-    if not data.columns:
-        raise InputError("there are no columns but the classes")
