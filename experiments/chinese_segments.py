@@ -72,7 +72,7 @@ def base_phrases(trees: NominalTable) -> NominalTable:
     if trees.heads is None or trees.sequence_bounds is None:
         raise InputError("base phrases are read off trees, and there are no heads")
     words, tags, own_tags, relations = (
-        _values(trees, name) for name in ("form", "upos", "xpos", "deprel")
+        trees.values(name) for name in ("form", "upos", "xpos", "deprel")
     )
     types = np.array(
         [
@@ -124,8 +124,3 @@ def phrase_labels(heads: list[int], relations: list[str], types: list[str | None
         begins = i == 0 or head_of[i] != head_of[i - 1]
         labels.append(OUTSIDE if kind is None else f"{'B' if begins else 'I'}-{kind}")
     return labels
-
-
-def _values(table: NominalTable, column: str) -> np.ndarray:
-    j = table.column_index(column)
-    return np.array([None, *table.vocabularies[j]], dtype=object)[table.codes[:, j]]

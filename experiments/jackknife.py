@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from featloom.data.columns import ColumnMaker, Flag, Prefix, Shape, Suffix
-from featloom.data.encoding import encode
 from featloom.data.sentences import take_sentences
 from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.features.plan import FeaturePlan
@@ -220,12 +220,8 @@ def chosen_columns(table: NominalTable, names: Sequence[str]) -> NominalTable:
     """
     if not names:
         raise InputError("no columns to predict from")
-    places = [table.column_index(name) for name in names]
     return replace(
-        table,
-        columns=tuple(names),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
+        table.select(names),
         labels=None,
         classes=(),
         target="",
@@ -263,11 +259,10 @@ def values_of(table: NominalTable, column: str) -> list[str]:
     >>> values_of(NominalTable.from_columns({"form": ["a", "b"]}), "form")
     ['a', 'b']
     """
-    j = table.column_index(column)
-    codes = table.codes[:, j]
-    if (codes == UNKNOWN).any():
-        raise InputError(f"row {int(np.argmin(codes != UNKNOWN))} has no value of {column!r}")
-    return np.array(table.vocabularies[j], dtype=object)[codes - 1].tolist()
+    missing = table.codes[:, table.column_index(column)] == UNKNOWN
+    if missing.any():
+        raise InputError(f"row {int(np.argmax(missing))} has no value of {column!r}")
+    return table.values(column).tolist()
 
 
 def _shown_and_labels(

@@ -27,7 +27,7 @@ The features are of the kinds that Tološi and others (2013) use for the same qu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -35,18 +35,44 @@ from scipy import sparse
 
 from experiments.gazetteer import LONGEST_NAME, Gazetteer, Place, plain_name, world
 from featloom.data.columns import word_shape
+from featloom.data.corpora import corpus
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.data.tasks.entity_text import Domain
+from featloom.data.tasks.ready import read_file
 from featloom.errors import InputError
+from featloom.words import no_such
 
 CLASSES = ("Negative", "Location")
 LOCATION_TYPES = ("LOC", "location")
 Sentence = Sequence[tuple[str, str]]
+Domain = str | Callable[[str], str]
+# The three English corpora with named entities.  In wnut17, which marks no documents, a sentence
+# is one: it is a tweet or a comment by itself.
+_DOMAINS: dict[str, Domain] = {
+    "wikigold": "wikipedia",
+    "wnut17": "social media",
+    # Names of documents begin with their kind: weblog-juancole.com_…
+    "uner_english_ewt": lambda document: document.partition("-")[0],
+}
 _NEIGHBOURS = 3
 _BAG = 10
 _AFFIXES = (2, 3, 4)
 _MANY = 10
+
+
+def entity_texts(names: Sequence[str] = tuple(_DOMAINS)) -> list[tuple[Domain, NominalTable]]:
+    """Pairs of a domain and a text, as :func:`locations` takes them.
+
+    Each text has one column ``word``, tags of entities as labels, sentences as sequences and, where
+    they are marked, documents as groups.
+    """
+    texts = []
+    for name in names:
+        if name not in _DOMAINS:
+            raise InputError(no_such("entity text", name, _DOMAINS))
+        for file in corpus(name).files:
+            texts.append((_DOMAINS[name], read_file(name, file.path)))
+    return texts
 
 
 def locations(

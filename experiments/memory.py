@@ -202,8 +202,7 @@ class Searches:
 
     @property
     def gold(self) -> np.ndarray:
-        test = self.data["test"]
-        return np.array(test.classes, dtype=object)[test.labels]
+        return self.data["test"].label_names
 
     def search(self, strategy: str, over: str, seed: int) -> MemorySearch:
         ks = "one" if over == "features" else "all"

@@ -86,9 +86,8 @@ class Tasks:
 def read_verbs() -> Tasks:
     """Senses of fifty verbs, with the documents that the rows come from."""
     rows = corpus_rows(VERBS)
-    names = [str(name) for name in rows.matrix.names]
-    matrix = rows.matrix
-    return Tasks("verbs", matrix.to_csr(), names, rows.tasks, rows.labels, matrix.groups)
+    tasks, labels = rows.task_of_row.astype(str), rows.label_names.astype(str)
+    return Tasks("verbs", rows.to_csr(), [*map(str, rows.names)], tasks, labels, rows.groups)
 
 
 def read_letters(seed: int = 0) -> Tasks:

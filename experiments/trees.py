@@ -45,8 +45,8 @@ from experiments.runner import (
 from experiments.trees_elsewhere import forest_templates, learn_tables, tag_chunks
 from featloom.data.columns import derive
 from featloom.data.edges import EdgeReader, edge_table
-from featloom.data.encoding import encode
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import encode
 from featloom.evaluation.attachment import attachment_counts
 from featloom.features.template import Template
 from featloom.formats.packing import packed, unpacked

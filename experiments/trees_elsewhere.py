@@ -147,7 +147,7 @@ class TableTrials:
         begun = time.perf_counter()
         predict, about = learn(train, asked["setting"])
         seconds = time.perf_counter() - begun
-        right = predict(judged) == names_of(judged)
+        right = predict(judged) == judged.label_names
         found = {"score": float(right.mean()), "seconds": seconds, **about()}
         return found if few else found | {"right": packed(right)}
 
@@ -167,7 +167,7 @@ class TableTrials:
         if self.newton:
             # The penalty of the other way of training is c2 |w|², here it is |w|² / 2C.
             model = logistic_regression(1 / (2 * penalty))
-            model.fit(grown.transform(train), names_of(train))
+            model.fit(grown.transform(train), train.label_names)
             about = {"features": int(model.coef_.size), "templates": len(templates)}
             return lambda table: model.predict(grown.transform(table)).astype(object), lambda: about
         how = {"passes": PASSES, "n_jobs": 1, "random_state": self.seed}
@@ -224,10 +224,6 @@ def categories(table: NominalTable) -> np.ndarray:
 def each_alone(table: NominalTable) -> NominalTable:
     """Every row a sentence of its own."""
     return replace(table, sequence_bounds=np.arange(len(table) + 1, dtype=np.int64))
-
-
-def names_of(table: NominalTable) -> np.ndarray:
-    return np.array([*table.classes, None], dtype=object)[table.labels]
 
 
 def learn_tables(work: Work) -> dict[str, Any]:

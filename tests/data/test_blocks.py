@@ -16,10 +16,10 @@ from scipy import sparse
 
 from featloom.data.blocks import MatrixBlocks, memory_size, stacked
 from featloom.data.blocks_parquet import parquet_files, read_blocks, rows_of_block
-from featloom.data.encoding import encode
 from featloom.data.hashing import HashedNames, HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import read_table
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError, ReadError
 
 

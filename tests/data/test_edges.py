@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from featloom.data.edges import Candidates, EdgeColumn, EdgeReader, edge_table
 from featloom.data.readers.conllu import read_conllu
-from featloom.data.sentences import table_of_sentences, take_sentences
+from featloom.data.sentences import table_of_sentences, table_of_trees, take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
 
 NAMES = [

@@ -44,7 +44,7 @@ def test_other_sentences_are_left_whole_and_without_words_the_cut_is_at_the_limi
     assert lengths(sentences("ab", "", "cde.f", "g"), 4) == [2, 0, 4, 1, 1]
     tags = NominalTable.from_columns({"upos": list("....")}, sequence_bounds=np.array([0, 4]))
     assert lengths(tags, 3) == [3, 1]
-    with pytest.raises(InputError, match="the table has no sentences"):
+    with pytest.raises(InputError, match="the data have no sentences"):
         Stretches.of(NominalTable.from_columns({"form": ["a"]}), 3)
 
 

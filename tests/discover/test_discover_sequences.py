@@ -354,7 +354,7 @@ def test_labels_of_one_document_and_labels_never_learned_are_told_of():
     ("table", "message"),
     [
         (NominalTable.from_columns({"word": ["a"]}, labels=["A"]), "the data have no sentences"),
-        (table_of_sentences([["a", "b"]]), "the sentences have no labels"),
+        (table_of_sentences([["a", "b"]]), "there are no labels"),
         (table_of_sentences([["a", "b"]], [["A", "A"]]), "all tokens have the label 'A'"),
     ],
 )
@@ -367,7 +367,7 @@ def test_a_token_without_a_label_is_refused():
     table = clauses(3)
     labels = table.labels.copy()
     labels[4] = -1
-    with pytest.raises(InputError, match="token 5 has no label"):
+    with pytest.raises(InputError, match="row 4 has no label"):
         SentenceQuestion(replace(table, labels=labels))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.data.task_rows import TaskRows, rows_of_tasks
+from featloom.data.task_rows import rows_of_tasks
 from featloom.discover import discover
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.many_tasks import TaskQuestion
@@ -81,7 +81,7 @@ def test_a_saved_model_answers_as_the_one_that_was_compared(name, question, part
     assert len(answers) == len(asked)
     assert "model.featloom" in fitted.save(tmp_path)
     loaded = TaskModels.load(tmp_path / "model.featloom")
-    named = loaded.answers(asked.matrix, asked.tasks)
+    named = loaded.answers(asked, asked.task_of_row)
     assert named.tolist() == [question.classes[code] for code in answers]
     assert isinstance(fitted.size_words, str)
     assert isinstance(fitted.setting, str)
@@ -106,11 +106,11 @@ def test_the_strength_of_one_model_for_all_tasks_is_set_from_outside(question, p
 def test_a_task_that_was_not_learned_is_answered_wrongly_and_not_at_all(question, parts):
     learn, _ = parts
     rows = question.take(learn)
-    known = rows.take(rows.tasks != "verb0")
+    known = rows.take(rows.task_of_row != "verb0")
     fitted = fitted_by_default(contender(question, "relevance prior"), known)
     answers = fitted.answers(rows)
-    assert (answers[rows.tasks == "verb0"] == -1).all()
-    assert (answers[rows.tasks != "verb0"] >= 0).all()
+    assert (answers[rows.task_of_row == "verb0"] == -1).all()
+    assert (answers[rows.task_of_row != "verb0"] >= 0).all()
 
 
 def test_whole_tasks_are_drawn_in_the_tests(question):
@@ -134,10 +134,10 @@ def test_where_columns_tell_the_class_together_conjunctions_find_it():
     rows = rows_of_tasks(senses(60, joint=True), "verb")
     learn = np.arange(len(rows)) % 3 > 0
     known, asked = rows.take(learn), rows.take(~learn)
-    model = MultiTask(strengths=(1.0,)).fit(known.matrix, known.labels, tasks=known.tasks)
-    alone = np.mean(model.predict(asked.matrix, tasks=asked.tasks) == asked.labels)
+    model = MultiTask(strengths=(1.0,)).fit(known, known.label_names, tasks=known.task_of_row)
+    alone = np.mean(model.predict(asked, tasks=asked.task_of_row) == asked.label_names)
     joined = fit_joined(model, known)
-    together = np.mean(joined.answers(asked.matrix, asked.tasks) == asked.labels)
+    together = np.mean(joined.answers(asked, asked.task_of_row) == asked.label_names)
     assert alone < 0.65
     assert together > 0.9
     names = {joined.features.name(j) for j in range(len(joined.features))}
@@ -146,7 +146,9 @@ def test_where_columns_tell_the_class_together_conjunctions_find_it():
 
 def test_conjunctions_need_a_prior():
     rows = rows_of_tasks(senses(8), "verb")
-    model = MultiTask(prior=None, strengths=None).fit(rows.matrix, rows.labels, tasks=rows.tasks)
+    model = MultiTask(prior=None, strengths=None).fit(
+        rows, rows.label_names, tasks=rows.task_of_row
+    )
     with pytest.raises(InputError, match="there is none to join under"):
         fit_joined(model, rows)
 
@@ -170,11 +172,11 @@ def test_rows_of_a_bare_matrix_are_told_apart_by_their_tasks():
     table = senses(30)
     rows = rows_of_tasks(table, "verb")
     bare = FeatureMatrix.from_csr(
-        rows.matrix.to_csr(), names=[str(name).replace("=", "_") for name in rows.matrix.names],
-        labels=rows.matrix.labels, classes=rows.matrix.classes,
+        rows.to_csr(), names=[str(name).replace("=", "_") for name in rows.names],
+        labels=rows.labels, classes=rows.classes,
     )  # fmt: skip
     found = discover(
-        TaskRows(bare, rows.tasks, "verb"), only=["relevance prior"], budget=None, n_jobs=1
+        bare.with_tasks(rows.task_of_row, "verb"), only=["relevance prior"], budget=None, n_jobs=1
     )
     assert found.chosen == "relevance prior"
     assert found.result["data"]["tasks"] == len(TASKS)

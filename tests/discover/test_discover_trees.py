@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from featloom.data.readers import read_conllu
-from featloom.data.sentences import take_sentences
+from featloom.data.sentences import table_of_trees, take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.discover import discover
 from featloom.discover.treebanks import TreeQuestion, added, by_hand, share_crossing
 from featloom.errors import InputError

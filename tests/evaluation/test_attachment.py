@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from featloom.data.sentences import table_of_trees
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
 from featloom.evaluation.attachment import attachment_counts, is_punctuation
 
@@ -99,7 +99,7 @@ def test_without_relations_only_heads_are_counted():
 
 def test_sentences_without_trees_cannot_be_compared_with():
     table = table_of_trees([[token[:5] for token in SENTENCES[0]]])
-    with pytest.raises(InputError, match="the sentences have no trees to compare with"):
+    with pytest.raises(InputError, match="the sentences have no heads"):
         attachment_counts(table, [GOLD[0]])
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from experiments.gazetteer import Gazetteer, Place, world
-from experiments.locations import locations
+from experiments.locations import entity_texts, locations
 from featloom.data.corpora import find, how_to_get
 from featloom.data.table import NominalTable
-from featloom.data.tasks.entity_text import entity_texts
 from featloom.errors import InputError
 
 YORK = Place("York", "city", "GB", "ENG", "EU", 153_717)

@@ -377,7 +377,7 @@ def _taggers(folder: Path) -> tuple[bytes, ...]:
 
 
 def _parsers(folder: Path) -> tuple[bytes, ...]:
-    from featloom.data.trees import table_of_trees
+    from featloom.data.sentences import table_of_trees
     from featloom.learners.parser import DependencyParser
 
     trees = table_of_trees(TREES * 3)

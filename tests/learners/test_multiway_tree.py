@@ -193,7 +193,7 @@ def test_rows_without_a_label_are_refused():
     table = NominalTable.from_columns({"letter": list("ab")}, labels=["K", None])
     with pytest.raises(InputError, match="row 1 has no label"):
         grow_tree(table)
-    with pytest.raises(InputError, match="the table has no labels"):
+    with pytest.raises(InputError, match="there are no labels"):
         grow_tree(NominalTable.from_columns({"letter": list("ab")}))
 
 

@@ -13,9 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from featloom.data.edges import EdgeReader
 from featloom.data.readers.conllu import read_conllu
-from featloom.data.sentences import take_sentences
+from featloom.data.sentences import table_of_trees, take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError, ReadError
 from featloom.learners.edge_model import with_gold
 from featloom.learners.parser import DependencyParser, LongSentence, explain_heads
@@ -398,7 +397,7 @@ def test_relations_that_are_wanted_and_not_there_are_missed():
 def test_sentences_that_lack_a_column_or_a_tree_are_refused(toy):
     with pytest.raises(InputError, match="no column 'upos'; there are form"):
         toy.predict(NominalTable.from_columns({"form": ["a"]}))
-    with pytest.raises(InputError, match="the sentences have no trees to compare with"):
+    with pytest.raises(InputError, match="the sentences have no heads"):
         toy.evaluate(bare([HE_RAN]))
     with pytest.raises(InputError, match=r"a token is \(form"):
         toy.predict([["He", "ran"]])

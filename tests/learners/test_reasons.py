@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from featloom.data.edges import edge_table
-from featloom.data.trees import table_of_trees
+from featloom.data.sentences import table_of_trees
 from featloom.kernels.edges import spread_sentence
 from featloom.kernels.parsing import score_sentence
 from featloom.learners.parser import DependencyParser, explain_heads

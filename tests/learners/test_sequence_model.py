@@ -222,7 +222,7 @@ def test_faults_are_told():
         SequenceModel.zeros("hmm", 2, 3)
     data = some_sentences(0, 3, (2,))
     model = some_model("crf", 0, 3, data)
-    with pytest.raises(InputError, match="sentences without labels cannot be learned from"):
+    with pytest.raises(InputError, match="the sentences have no labels"):
         model.train(SequenceData.of(data.bounds, data.features), Training())
     with pytest.raises(InputError, match="n is 0; it must be at least 1"):
         model.best_paths(data, 0)

@@ -174,7 +174,7 @@ def test_an_early_stop_keeps_the_weights_of_the_pass_that_finds_held_out_labels_
     noisy = [[label if i % 4 else "O" for i, label in enumerate(given)] for given in LABELS]
     how = {"templates": TEMPLATES, "passes": 12, "batch": 4, "rate": 0.5, "c2": 0.01}
     every = SequenceTagger(**how).fit(SENTENCES, noisy)
-    held_out, _ = every._read(OTHERS, LABELS_OF_OTHERS, with_labels=True)
+    held_out, _ = every._read(OTHERS, LABELS_OF_OTHERS)
     data = every._data_of(every._table, every._expansion.features, every._pair_features())
     passes, model = [], SequenceModel.zeros("crf", len(every.classes_), every.n_features_)
 
@@ -394,7 +394,7 @@ FAULTS = [
     ({}, [["a", "b"]], [["X", "X"]], "all tokens have the label 'X'"),
     ({}, [], [], "there are no labels to learn from"),
     ({}, [[], []], [[], []], "there are no labels to learn from"),
-    ({}, [["a", "b"]], None, "there are no labels to learn from"),
+    ({}, [["a", "b"]], None, "there are no labels"),
     ({}, [["a", "b"]], [["X"]], "sentence 0 has 2 tokens and 1 labels"),
     ({}, [["a"], ["b"]], [["X"]], "1 lists of labels for 2 sentences"),
     ({}, [[("a", "D"), ("b",)]], [["X", "Y"]], "token 1 of sentence 0 has 1 columns, 2 expected"),
@@ -435,9 +435,9 @@ def test_faults_in_what_is_tagged_or_validated_are_told():
         tagger.predict([["cat"]])
     with pytest.raises(InputError, match="no column '0'; there are word"):
         tagger.predict(table_of_sentences([["cat"]], columns=("word",)))
-    with pytest.raises(InputError, match="there are no labels to compare with"):
+    with pytest.raises(InputError, match="there are no labels"):
         tagger.score(OTHERS)
-    with pytest.raises(InputError, match="validation sentences have no labels"):
+    with pytest.raises(InputError, match="the sentences have no labels"):
         SequenceTagger(templates=TEMPLATES).fit(SENTENCES, LABELS, OTHERS)
     with pytest.raises(InputError, match="validation sentences have no tokens"):
         SequenceTagger(templates=TEMPLATES).fit(SENTENCES, LABELS, [[]], [[]])

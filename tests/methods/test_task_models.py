@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.data.task_rows import TaskRows, split_task_column
+from featloom.data.task_rows import rows_of_tasks
 from featloom.errors import InputError, ReadError
 from featloom.features.feature_list import FeatureList
 from featloom.formats.models import load_model, save_model
@@ -40,9 +40,8 @@ def verbs(n: int = 40, seed: int = 0) -> NominalTable:
     return replace(NominalTable.from_columns(columns, labels=senses), target="sense")
 
 
-def rows_of(table: NominalTable) -> TaskRows:
-    rest, tasks = split_task_column(table, "verb")
-    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str), "verb", rest.columns)
+def rows_of(table: NominalTable) -> FeatureMatrix:
+    return rows_of_tasks(table, "verb")
 
 
 LEARNERS = {
@@ -61,7 +60,7 @@ LEARNERS = {
 @pytest.fixture(scope="module")
 def learned() -> TaskModels:
     rows = rows_of(verbs())
-    model = MultiTask(strengths=(1.0,)).fit(rows.matrix, rows.labels, tasks=rows.tasks)
+    model = MultiTask(strengths=(1.0,)).fit(rows, rows.label_names, tasks=rows.task_of_row)
     return models_of(model, rows)
 
 
@@ -70,20 +69,20 @@ def test_the_weights_answer_as_the_models_they_are_of(name):
     table = verbs(80)
     learn, asked = table.take(np.arange(0, 240, 2)), table.take(np.arange(1, 240, 2))
     rows, others = rows_of(learn), rows_of(asked)
-    model = LEARNERS[name]().fit(rows.matrix, rows.labels, tasks=rows.tasks)
-    expected = model.predict(others.matrix, tasks=others.tasks).tolist()
+    model = LEARNERS[name]().fit(rows, rows.label_names, tasks=rows.task_of_row)
+    expected = model.predict(others, tasks=others.task_of_row).tolist()
     assert models_of(model, rows).predict(asked).tolist() == expected
 
 
 def test_the_weights_of_transfeat_answer_as_it_does():
     rows = rows_of(verbs())
-    names = [str(name) for name in rows.matrix.names]
+    names = [str(name) for name in rows.names]
     model = TransFeat(feature_names=names, background=0).fit(rows.by_task())
     found = models_of_transfeat(model, rows)
     for task in VERBS:
-        some = rows.take(rows.tasks == task)
-        expected = model.predict(task, some.matrix).tolist()
-        assert found.answers(some.matrix, some.tasks).tolist() == expected
+        some = rows.take(rows.task_of_row == task)
+        expected = model.predict(task, some).tolist()
+        assert found.answers(some, some.task_of_row).tolist() == expected
 
 
 def test_a_model_comes_back_from_its_file(learned, tmp_path):

@@ -9,8 +9,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from featloom.data.edges import Candidates
+from featloom.data.sentences import table_of_trees
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.features.template import Template
 from featloom.learners.edge_model import EdgeModel, EdgeTemplates, ParserTraining
 from featloom.learners.parser import DependencyParser

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featloom.data.encoding import encode_with
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 
 _MISSING = (
     "? NA N/A n/a <NA> #NA #N/A NULL null None NaN nan -NaN -nan 1.#IND -1.#IND 1.#QNAN -1.#QNAN"
@@ -145,7 +145,7 @@ def columns_as_people_have_them(
         if known is None:
             of_code = np.array([math.nan, *map(number_of, vocabulary)])
         else:
-            places = encode_with(vocabulary, known) - np.int32(1)
+            places = Vocabulary(known).find(vocabulary)
             missing = np.array([is_missing(word) for word in vocabulary], dtype=bool)
             places[places < 0] = UNSEEN_CODE
             places[missing] = MISSING_CODE

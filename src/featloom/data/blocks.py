@@ -23,6 +23,7 @@ from featloom.cluster import mapped
 from featloom.data.hashing import HashedValues
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.kernels.rows import relabel
 
@@ -183,9 +184,9 @@ class MatrixBlocks(Blocks):
                 counts[name] = counts.get(name, 0) + rows
         classes = sorted_classes([name for name, rows in counts.items() if rows])
         like = replace(like, single_valued=single, classes=classes)
-        number_of = {name: number for number, name in enumerate(classes)}
+        of_all = Vocabulary(classes)
         translations = [
-            (new, np.array([number_of.get(name, -1) for name in part.classes]))
+            (new, of_all.find(part.classes))
             for new, (part, _, _) in zip(features, parts, strict=True)
         ]
         sizes = [size for _, _, size in parts]
@@ -328,11 +329,8 @@ def _same_features(one: FeatureMatrix, other: FeatureMatrix) -> bool:
 
 def _in_one_numbering(lists: Sequence[Sequence[str]]) -> list[np.ndarray]:
     """For each list of names the number of each, all names counted in order of appearance."""
-    number_of: dict[str, int] = {}
-    return [
-        np.fromiter((number_of.setdefault(name, len(number_of)) for name in names), np.int32)
-        for names in lists
-    ]
+    of_all = Vocabulary()
+    return [of_all.add(names) for names in lists]
 
 
 def _joined(parts: Sequence[FeatureMatrix], features: Sequence[np.ndarray]) -> FeatureMatrix:
@@ -347,10 +345,8 @@ def _joined(parts: Sequence[FeatureMatrix], features: Sequence[np.ndarray]) -> F
                     f"and of {part.families[code]!r} in another"
                 )
             names[number], family[number] = name, part.families[code]
-    families = tuple(dict.fromkeys(family))
-    code_of = {name: code for code, name in enumerate(families)}
-    family_of = np.array([code_of[name] for name in family], dtype=np.int32)
-    return replace(parts[0], names=names, family_of=family_of, families=families)
+    families = Vocabulary()
+    return replace(parts[0], names=names, family_of=families.add(family), families=families.names)
 
 
 def _single_valued(part: FeatureMatrix, like: FeatureMatrix) -> np.ndarray:

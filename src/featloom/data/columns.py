@@ -38,8 +38,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from featloom.data.encoding import encode
 from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.vocabulary import Vocabulary, codes_in
 from featloom.errors import InputError
 from featloom.words import no_such
 
@@ -92,9 +92,9 @@ class ByValue(ColumnMaker):
     def codes(self, table: NominalTable) -> tuple[np.ndarray, tuple[str, ...]]:
         """Codes and vocabulary of the new column."""
         j = table.column_index(self.of)
-        translation = np.zeros(len(table.vocabularies[j]) + 1, dtype=np.int32)
-        translation[1:], vocabulary = encode([self.value(word) for word in table.vocabularies[j]])
-        return translation[table.codes[:, j]], vocabulary
+        made = Vocabulary()
+        code_of = codes_in(made, list(map(self.value, table.vocabularies[j])), grow=True)
+        return code_of[table.codes[:, j]], made.names
 
 
 @dataclass(frozen=True)
@@ -274,14 +274,9 @@ class Frequent(ColumnMaker):
             table.codes[:, j],
             np.where(spoken_for == UNKNOWN, UNKNOWN, spoken_for + np.int32(n_words)),
         )
-        symbols = (*table.vocabularies[j], *others)
-        used, first_rows = np.unique(joint, return_index=True)
-        used = used[np.argsort(first_rows)]
-        used = used[used != UNKNOWN]
-        codes, vocabulary = encode([symbols[code - 1] for code in used])
-        translation = np.zeros(len(symbols) + 1, dtype=np.int32)
-        translation[used] = codes
-        return translation[joint], vocabulary
+        symbols = np.array([None, *table.vocabularies[j], *others], dtype=object)
+        made = Vocabulary(missing=[None])
+        return made.add(symbols[joint].tolist()) + np.int32(1), made.names
 
 
 FLAGS = {

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from featloom.data.encoding import encode_with
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary, codes_in
 from featloom.errors import InputError
 from featloom.kernels.edges import fill_edges
 
@@ -125,9 +125,7 @@ class EdgeReader:
 
     def read(self, table: NominalTable) -> EdgeSentences:
         """Sentences as the kernels of edges read them."""
-        bounds = table.sequence_bounds
-        if bounds is None:
-            raise InputError("the table has no sentences")
+        bounds = table.bounds
         n_sentences = len(bounds) - 1
         starts = bounds + np.arange(n_sentences + 1)
         # Position 0 of each sentence is its root; tokens follow.
@@ -159,9 +157,7 @@ class EdgeReader:
         there = table.vocabularies[table.column_index(name)]
         codes = table.codes[:, table.column_index(name)]
         if there != vocabulary:
-            translation = np.zeros(len(there) + 1, dtype=np.int32)
-            translation[1:] = encode_with(there, vocabulary)
-            codes = translation[codes]
+            codes = codes_in(Vocabulary(vocabulary), there)[codes]
         at = np.full(n, len(vocabulary) + 1, dtype=np.int32)
         at[position] = codes
         return at
@@ -179,7 +175,8 @@ class EdgeReader:
 
     def _codes(self, column: EdgeColumn) -> np.ndarray:
         vocabulary = self.vocabularies[self.token_columns.index(column.column)]
-        return np.array([vocabulary.index(v) + 1 for v in column.values if v in vocabulary])
+        numbers = Vocabulary(vocabulary).find(column.values)
+        return numbers[numbers >= 0] + 1
 
     def _set_codes(self, column: EdgeColumn, known) -> np.ndarray:
         # Vocabularies are in order of first appearance: common values come first by and large.

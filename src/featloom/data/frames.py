@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from featloom.data.class_types import type_of_values
-from featloom.data.encoding import encode
-from featloom.data.table import NominalTable
+from featloom.data.table import NominalTable, check_names
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
 
 _WHOLE = 2.0**53  # up to here every whole number is a float of its own
@@ -48,18 +48,9 @@ def table_from_frame(
         if len(columns) != len(names):
             raise InputError(f"{len(columns)} column names for {len(names)} columns")
         names = [str(name) for name in columns]
-    _check_names(names)
-    encoded = {
-        name: encode(text_of(column, name)) for name, column in zip(names, values, strict=True)
-    }
-    n_rows = len(next(iter(encoded.values()))[0])
-    codes = np.empty((n_rows, len(names)), dtype=np.int32, order="F")
-    for j, (column_codes, _) in enumerate(encoded.values()):
-        codes[:, j] = column_codes
-    table = NominalTable(
-        tuple(names), codes, tuple(vocabulary for _, vocabulary in encoded.values())
-    )
-    return _with_labels(table, y, None, target)
+    check_names(names)
+    texts = {name: text_of(column, name) for name, column in zip(names, values, strict=True)}
+    return _with_labels(NominalTable.from_columns(texts), y, None, target)
 
 
 def text_of(values: Any, name: str, missing: Collection[str] = ()) -> Any:
@@ -139,7 +130,7 @@ def as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
-        _check_names([str(name) for name in getattr(X, "column_names", None) or X.columns])
+        check_names([str(name) for name in getattr(X, "column_names", None) or X.columns])
         raise
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -218,14 +209,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
                 f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is "
                 "required."
             )
-
-
-def _check_names(names: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"column {name!r} appears twice; columns need names of their own")
-        seen.add(name)
 
 
 def _numbered(width: int) -> list[str]:

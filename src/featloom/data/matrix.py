@@ -9,15 +9,15 @@ never meet, so they are never conjoined.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
 
-from featloom.data.class_types import class_values
-from featloom.data.table import NominalTable
+from featloom.data.table import LabelledRows, NominalTable
+from featloom.data.vocabulary import Vocabulary, column_and_value, value_names
 from featloom.errors import InputError
 from featloom.kernels.rows import families_that_repeat, rows_of_codes
 
@@ -52,12 +52,12 @@ class ValueNames(Sequence[str]):
         if not 0 <= j < len(self):
             raise IndexError(f"there are {len(self)} names, none at {place}")
         column = int(np.searchsorted(self._starts, j, side="right")) - 1
-        return f"{self.columns[column]}={self.vocabularies[column][j - self._starts[column]]}"
+        value = self.vocabularies[column][j - self._starts[column]]
+        return next(value_names(self.columns[column], [value]))
 
     def __iter__(self) -> Iterator[str]:
         for column, vocabulary in zip(self.columns, self.vocabularies, strict=True):
-            for value in vocabulary:
-                yield f"{column}={value}"
+            yield from value_names(column, vocabulary)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ValueNames) and other.vocabularies is self.vocabularies:
@@ -68,7 +68,7 @@ class ValueNames(Sequence[str]):
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureMatrix:
+class FeatureMatrix(LabelledRows):
     """Binary features of rows.
 
     Parameters
@@ -79,6 +79,8 @@ class FeatureMatrix:
     families : names of the families.
     single_valued : for each family, whether no row holds two of its features.
     labels, classes, class_type, groups, group_names : as in :class:`NominalTable`.
+    tasks, task_names : the same; names are sorted.
+    task_column : name of the column that told the task; "" where there was none.
 
     Examples
     --------
@@ -104,6 +106,9 @@ class FeatureMatrix:
     group_names: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
     class_type: str = "str"
+    tasks: np.ndarray | None = None
+    task_names: tuple[str, ...] = ()
+    task_column: str = ""
 
     @classmethod
     def from_csr(
@@ -131,10 +136,12 @@ class FeatureMatrix:
         elif len(names) != n_features:
             raise InputError(f"{len(names)} feature names for {n_features} features")
         if feature_groups is None:
-            feature_groups = [name.partition("=")[0] for name in names]
+            feature_groups = [column_and_value(name)[0] for name in names]
         elif len(feature_groups) != n_features:
             raise InputError(f"{len(feature_groups)} feature groups for {n_features} features")
-        family_of, families = _number(feature_groups)
+        vocabulary = Vocabulary()
+        family_of = vocabulary.add(feature_groups)
+        families = vocabulary.names
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
         repeats = families_that_repeat(indptr, indices, family_of, len(families))
         return cls(indptr, indices, names, family_of, families, ~repeats, **fields)
@@ -146,9 +153,6 @@ class FeatureMatrix:
         Where the rows are tokens of sentences and no groups are given, the sentences are the
         groups: a part held out is then of whole sentences.
         """
-        groups, bounds = table.groups, table.sequence_bounds
-        if groups is None and bounds is not None:
-            groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
         sizes = np.array([len(vocabulary) for vocabulary in table.vocabularies], dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         indptr, indices = rows_of_codes(table.codes, starts)
@@ -159,14 +163,27 @@ class FeatureMatrix:
             np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
             table.columns,
             np.ones(len(sizes), dtype=bool),
-            labels=table.labels,
-            classes=table.classes,
-            class_type=table.class_type,
-            target=table.target,
-            groups=groups,
-            group_names=table.group_names,
-            source=table.source,
+            **(table.beside_columns | {"groups": table.kept_together}),
         )
+
+    def with_tasks(self, of_row: Any, column: str = "") -> FeatureMatrix:
+        """The rows as those of many tasks; ``of_row`` names the task of each.
+
+        >>> matrix = FeatureMatrix.from_csr([[1], [0], [1]], names=["dobj_me"])
+        >>> matrix.with_tasks(["tell", "ask", "tell"]).tasks.tolist()
+        [1, 0, 1]
+        """
+        names, codes = np.unique(np.asarray(of_row).astype(str), return_inverse=True)
+        if len(codes) != len(self):
+            raise InputError(f"{len(codes)} tasks for {len(self)} rows")
+        return replace(
+            self, tasks=codes.astype(np.int32), task_names=tuple(names.tolist()), task_column=column
+        )
+
+    def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
+        """The rows of each task that has any, and their classes by name."""
+        of_tasks = ((t, self.take(self.task_codes == t)) for t in np.unique(self.task_codes))
+        return {self.task_names[t]: (rows, rows.label_names) for t, rows in of_tasks}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -174,26 +191,6 @@ class FeatureMatrix:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
-
-    @property
-    def class_values(self) -> np.ndarray:
-        """The classes as they are predicted, in the places of their names."""
-        return class_values(self.classes, self.class_type)
-
-    @property
-    def label_codes(self) -> np.ndarray:
-        """The labels, of data that must have them; -1 where a row has none."""
-        if self.labels is None:
-            raise InputError("the data have no classes")
-        return self.labels
-
-    @property
-    def known_labels(self) -> np.ndarray:
-        """Class codes of the rows; data in which a row has none are refused."""
-        labels = self.label_codes
-        if (labels < 0).any():
-            raise InputError(f"row {int(np.argmax(labels < 0))} has no class")
-        return labels.astype(np.int64)
 
     def row_names(self, row: int) -> list[str]:
         """The names of the features of one row."""
@@ -213,6 +210,7 @@ class FeatureMatrix:
             indices=part.indices.astype(np.int32),
             labels=None if self.labels is None else self.labels[rows],
             groups=None if self.groups is None else self.groups[rows],
+            tasks=None if self.tasks is None else self.tasks[rows],
         )
 
 
@@ -246,13 +244,7 @@ def table_of_families(matrix: FeatureMatrix) -> NominalTable:
         tuple(matrix.families[family] for family in single),
         codes,
         tuple(map(tuple, vocabularies)),
-        labels=matrix.labels,
-        classes=matrix.classes,
-        class_type=matrix.class_type,
-        target=matrix.target,
-        groups=matrix.groups,
-        group_names=matrix.group_names,
-        source=matrix.source,
+        **matrix.beside_columns,
     )
 
 
@@ -266,9 +258,3 @@ def check_binary(X: sparse.csr_matrix) -> None:
             f"row {row}, feature {X.indices[place]} has the value {X.data[place]}; "
             "features must be binary (0 or 1)"
         )
-
-
-def _number(names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    order: dict[str, int] = {}
-    codes = np.fromiter((order.setdefault(n, len(order)) for n in names), np.int32, len(names))
-    return codes, tuple(order)

@@ -23,10 +23,10 @@ from featloom.data.corpora import corpus, locate, names_corpus
 from featloom.data.frames import as_frame, has_column_names, table_from_frame
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers import format_of, read, read_conll, read_conllu
-from featloom.data.readers.labels import with_classes
+from featloom.data.readers.labels import no_classes, with_classes
 from featloom.data.readers.task_archives import corpus_rows, is_archive, read_archive
 from featloom.data.table import UNKNOWN, NominalTable
-from featloom.data.task_rows import TaskRows, rows_of_tasks
+from featloom.data.task_rows import rows_of_tasks
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError, ReadError
 from featloom.words import first_few, no_such
@@ -44,7 +44,7 @@ def open_any(
     seed: int = 0,
     numbers: bool = False,
     on_bad_row: str = "raise",
-) -> NominalTable | FeatureMatrix | TaskRows:
+) -> NominalTable | FeatureMatrix:
     """Whatever may be given: a file, the name of a corpus, a DataFrame, or data that were read.
 
     Rows without a class stay, to be counted by whoever leaves them out.
@@ -58,7 +58,7 @@ def open_any(
     """
     if holds_classes(target):
         return _with_classes(data, target, groups)
-    if isinstance(data, NominalTable | FeatureMatrix | TaskRows):
+    if isinstance(data, NominalTable | FeatureMatrix):
         return data
     if not isinstance(data, str | os.PathLike):
         return _of_frame(data, target, groups)
@@ -82,6 +82,21 @@ def open_any(
         # Every row may have a number of its own, which is no fault here.
         options["require_labels"] = False
     return read(data, **options)
+
+
+def kind_of(data: NominalTable | FeatureMatrix, task: str | None = None) -> str:
+    """What data that were read look like: "table", "sequence", "trees" or "tasks".
+
+    >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
+    'table'
+    """
+    if task is not None or data.tasks is not None:
+        return "tasks"
+    if isinstance(data, FeatureMatrix):
+        return "table"
+    if data.heads is not None and data.labels is None:
+        return "trees"
+    return "table" if data.sequence_bounds is None else "sequence"
 
 
 def open_file(
@@ -144,7 +159,7 @@ def open_tasks(
     target: str | None,
     groups: str | None,
     on_bad_row: str = "raise",
-) -> TaskRows:
+) -> FeatureMatrix:
     """Rows of a file or a corpus, with the task of each."""
     if is_archive(data):
         return corpus_rows(os.fspath(data), task=task, target=target, groups=groups)
@@ -154,7 +169,7 @@ def open_tasks(
         return read_archive(data, task=task, target=target, groups=groups)
     table = open_file(data, target=target, groups=groups, on_bad_row=on_bad_row)
     if isinstance(table, NominalTable) and table.labels is None:
-        raise ReadError(_no_classes(table), file=table.source)
+        raise ReadError(no_classes(table), file=table.source)
     return rows_of_tasks(table, task)
 
 
@@ -164,7 +179,7 @@ def as_table(loaded: NominalTable | FeatureMatrix) -> NominalTable:
         message = "a sparse matrix; memory-based learning compares the columns of a table"
         raise ReadError(message, file=loaded.source)
     if loaded.labels is None:
-        raise ReadError(_no_classes(loaded), file=loaded.source)
+        raise ReadError(no_classes(loaded), file=loaded.source)
     return loaded
 
 
@@ -271,13 +286,7 @@ def _trees(path: Path, target, names, how: dict[str, Any], labelled: bool) -> No
     for name in used:
         if name not in table.columns:
             raise ReadError(no_such("column", name, table.columns), file=str(path))
-    places = [table.column_index(name) for name in used]
-    return replace(
-        table,
-        columns=tuple(used),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
-    )
+    return table.select(used)
 
 
 def holds_classes(target: Any) -> bool:
@@ -291,7 +300,7 @@ def holds_classes(target: Any) -> bool:
 
 def _with_classes(data: Any, y: Any, groups: str | None) -> NominalTable | FeatureMatrix:
     """X and y; a column of X may name the document."""
-    if isinstance(data, str | os.PathLike | FeatureMatrix | TaskRows):
+    if isinstance(data, str | os.PathLike | FeatureMatrix):
         raise InputError(
             "the classes are given beside a file or rows that have theirs; name their column, or "
             "give a DataFrame, an array or lists"
@@ -334,7 +343,7 @@ def _of_frame(data: Any, target: Any, groups: str | None) -> NominalTable:
     else:
         name = next(one for one in frame.columns if str(one) == str(target))
         y = frame.get_column(name).to_list()
-    return table_from_frame(_without(table, str(target)), y, target=str(target))
+    return table_from_frame(table.without(str(target)), y, target=str(target))
 
 
 def _grouped(table: NominalTable, name: str) -> NominalTable:
@@ -344,17 +353,4 @@ def _grouped(table: NominalTable, name: str) -> NominalTable:
     if (codes == UNKNOWN).any():
         raise InputError(f"row {int(np.argmax(codes == UNKNOWN)) + 1} has no {name}")
     names = table.vocabularies[place]
-    return replace(_without(table, name), groups=codes - np.int32(1), group_names=names)
-
-
-def _without(table: NominalTable, name: str) -> NominalTable:
-    kept = [j for j, one in enumerate(table.columns) if one != name]
-    return replace(
-        table, columns=tuple(table.columns[j] for j in kept),
-        codes=np.asfortranarray(table.codes[:, kept]),
-        vocabularies=tuple(table.vocabularies[j] for j in kept),
-    )  # fmt: skip
-
-
-def _no_classes(table: NominalTable) -> str:
-    return f"no classes; name the column that holds them by --target: {first_few(table.columns)}"
+    return replace(table.without(name), groups=codes - np.int32(1), group_names=names)

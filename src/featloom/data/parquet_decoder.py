@@ -30,8 +30,8 @@ from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
-from featloom.data.encoding import encode
 from featloom.data.frames import text_of
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError, ReadError
 
 Column = tuple[np.ndarray, tuple[str, ...]]  # codes from 1, 0 where missing, and vocabulary

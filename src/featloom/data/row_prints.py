@@ -14,9 +14,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from featloom.data.encoding import plain_value
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.vocabulary import plain_value, value_names
 from featloom.errors import InputError
 
 MOST = 10_000
@@ -116,9 +116,7 @@ def prints_of(data: NominalTable | FeatureMatrix) -> np.ndarray:
         sums = np.zeros(len(data), dtype=np.uint64)
         for j, (column, values) in enumerate(zip(data.columns, data.vocabularies, strict=True)):
             of_value = np.zeros(len(values) + 1, dtype=np.uint64)
-            of_value[UNKNOWN + 1 :] = _hashes(
-                (f"{column}={value}" for value in values), len(values)
-            )
+            of_value[UNKNOWN + 1 :] = _hashes(value_names(column, values), len(values))
             sums += of_value[data.codes[:, j]]
         return sums
     of_feature = _hashes(data.names, len(data.names))

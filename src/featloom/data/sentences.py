@@ -1,16 +1,26 @@
-"""Sentences in memory: lists of tokens, each a tuple of symbols, become a table and back."""
+"""Sentences and trees in memory: lists of tokens, each a tuple of symbols, become a table and back.
+
+A dependency tree is a sentence whose tokens say which token is their head.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from featloom.data.encoding import encode
-from featloom.data.table import NominalTable
+from featloom.data.readers.conllu import fault_of_tree, read_conllu
+from featloom.data.table import NominalTable, check_names
+from featloom.data.vocabulary import encode
 from featloom.errors import InputError
+
+COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+_TOKEN = (
+    "a token is (form, lemma, upos, xpos, feats), in trees to learn from followed by (head, deprel)"
+)
 
 
 def table_of_sentences(
@@ -107,14 +117,9 @@ def _encoded(sentences: Any, columns: Sequence[str] | None) -> NominalTable:
     names = tuple(columns) if columns is not None else tuple(str(j) for j in range(width))
     if len(names) != width:
         raise InputError(f"tokens have {width} columns, {len(names)} expected")
-    encoded = [encode([_text(token[j]) for token in tokens]) for j in range(width)]
-    codes = np.empty((len(tokens), width), dtype=np.int32, order="F")
-    for j, (column, _) in enumerate(encoded):
-        codes[:, j] = column
-    vocabularies = tuple(vocabulary for _, vocabulary in encoded)
-    return NominalTable(
-        names, codes, vocabularies, sequence_bounds=np.array(bounds, dtype=np.int64)
-    )
+    check_names(names)
+    texts = {name: [_text(token[j]) for token in tokens] for j, name in enumerate(names)}
+    return NominalTable.from_columns(texts, sequence_bounds=np.array(bounds, dtype=np.int64))
 
 
 def _text(value: Any) -> str | None:
@@ -136,3 +141,49 @@ def _labelled(table: NominalTable, labels: Any) -> NominalTable:
         number = int(np.searchsorted(table.bounds, missing[0], side="right")) - 1
         raise InputError(f"a token of sentence {number} has no label")
     return replace(table, labels=codes - np.int32(1), classes=classes, class_type="str")
+
+
+def table_of_trees(sentences: Any) -> NominalTable:
+    """Sentences with or without trees as a table: from a file, from lists, or as it is.
+
+    >>> table_of_trees([[("Stop", "stop", "VERB", "_", "_", 0, "root")]]).heads
+    array([0], dtype=int32)
+    """
+    if isinstance(sentences, str | os.PathLike):
+        return read_conllu(sentences)
+    if isinstance(sentences, NominalTable):
+        table = table_of_sentences(sentences)
+        if table.heads is not None:
+            _check_trees(split_labels(table.heads, table.bounds))
+        return table
+    try:
+        sentences = [[_token(token) for token in sentence] for sentence in sentences]
+    except TypeError:
+        raise InputError("a list of sentences is expected, each a list of tokens") from None
+    widths = {len(token) for sentence in sentences for token in sentence}
+    if widths == {5}:
+        return table_of_sentences(sentences, columns=COLUMNS[:5])
+    if widths - {7}:
+        raise InputError(_TOKEN)
+    heads = [[token[5] for token in sentence] for sentence in sentences]
+    for head in (head for sentence in heads for head in sentence):
+        if not isinstance(head, int | np.integer) or isinstance(head, bool):
+            raise InputError(f"head {head!r:.40} is not a number")
+    _check_trees(heads)
+    plain = [[(*token[:5], token[6]) for token in sentence] for sentence in sentences]
+    table = table_of_sentences(plain, columns=[name for name in COLUMNS if name != "head"])
+    flat = [head for sentence in heads for head in sentence]
+    return replace(table, heads=np.array(flat, dtype=np.int32))
+
+
+def _token(token: Any) -> tuple[Any, ...]:
+    if isinstance(token, str):
+        raise InputError(_TOKEN)
+    return tuple(token)
+
+
+def _check_trees(heads: Sequence[Sequence[int]]) -> None:
+    for number, sentence in enumerate(heads):
+        fault = fault_of_tree(sentence)
+        if fault is not None:
+            raise InputError(f"sentence {number}: {fault[1]}")

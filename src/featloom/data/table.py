@@ -10,6 +10,7 @@ dependency trees, groups (documents) and tasks.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,15 +18,110 @@ from typing import Any
 import numpy as np
 
 from featloom.data.class_types import class_values, type_of_both, value_of
-from featloom.data.encoding import encode, encode_with, spelled_as
+from featloom.data.vocabulary import Vocabulary, codes_in, encode, spelled_as
 from featloom.errors import InputError
 from featloom.words import no_such
 
 UNKNOWN = 0
+# What a row may have beside its columns, and the names of that.
+_NAMED = (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names"))
+
+
+class LabelledRows(ABC):
+    """What rows have beside their columns, in a table and in a matrix: classes, groups, tasks."""
+
+    labels: np.ndarray | None
+    classes: tuple[str, ...]
+    class_type: str
+    groups: np.ndarray | None
+    tasks: np.ndarray | None
+    task_names: tuple[str, ...]
+    source: str
+
+    target: str
+    group_names: tuple[str, ...]
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    def beside_columns(self) -> dict[str, Any]:
+        """All of that, for another table or matrix of the same rows."""
+        return {name: getattr(self, name) for name in LabelledRows.__annotations__}
+
+    @property
+    def label_codes(self) -> np.ndarray:
+        """The labels, of data that must have them; -1 where a row has none."""
+        if self.labels is None:
+            raise InputError("there are no labels")
+        return self.labels
+
+    @property
+    def known_labels(self) -> np.ndarray:
+        """The labels, of data to learn from: those that lack one are refused."""
+        labels = self.label_codes
+        if (labels < 0).any():
+            raise InputError(f"row {int(np.argmax(labels < 0))} has no label")
+        return labels.astype(np.int64)
+
+    @property
+    def label_names(self) -> np.ndarray:
+        """The class of each row by name; None where a row has none."""
+        return np.array([*self.classes, None], dtype=object)[self.label_codes]
+
+    @property
+    def class_values(self) -> np.ndarray:
+        """The classes as they are predicted, in the places of their names."""
+        return class_values(self.classes, self.class_type)
+
+    def row_classes(self, class_type: str | None = None) -> np.ndarray:
+        """The class of each row as it is predicted; None where it has none.
+
+        Parameters
+        ----------
+        class_type : of what the classes are compared with; None: the table's own.
+
+        Examples
+        --------
+        >>> table = NominalTable.from_columns(
+        ...     {"x": ["a", "b"]}, labels=["1", "0"], class_type="int")
+        >>> table.row_classes(), table.row_classes("str")
+        (array([1, 0]), array(['1', '0'], dtype=object))
+        """
+        labels = self.label_codes
+        if class_type in (None, self.class_type):
+            values = self.class_values
+        else:
+            values = np.array([value_of(name, str(class_type)) for name in self.classes], object)
+        if (labels >= 0).all():
+            return values[labels]
+        return np.array([*values.tolist(), None], dtype=object)[labels]
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups there are; None where there are none."""
+        return None if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def units(self) -> np.ndarray:
+        """What is drawn as a whole, where something is said of new data: groups, else rows."""
+        return np.arange(len(self)) if self.groups is None else self.groups
+
+    @property
+    def task_codes(self) -> np.ndarray:
+        """The tasks, of data that must have them."""
+        if self.tasks is None:
+            raise InputError("the data have no tasks")
+        return self.tasks
+
+    @property
+    def task_of_row(self) -> np.ndarray:
+        """The task of each row by name."""
+        return np.array(self.task_names, dtype=object)[self.task_codes]
 
 
 @dataclass(frozen=True, eq=False)
-class NominalTable:
+class NominalTable(LabelledRows):
     """Symbolic columns as integer codes.
 
     Parameters
@@ -69,9 +165,7 @@ class NominalTable:
     class_type: str = "str"
 
     def __post_init__(self):
-        if len(set(self.columns)) != len(self.columns):
-            twice = next(name for name in self.columns if self.columns.count(name) > 1)
-            raise InputError(f"column {twice!r} appears twice")
+        check_names(self.columns)
         if self.codes.shape[1:] != (len(self.columns),):
             raise InputError(
                 f"codes have shape {self.codes.shape}, {len(self.columns)} columns named"
@@ -92,7 +186,7 @@ class NominalTable:
         labels: Sequence[str | None] | None = None,
         groups: Sequence[str] | None = None,
         tasks: Sequence[str] | None = None,
-        **structure,
+        **structure: Any,
     ) -> NominalTable:
         """Encode columns of strings; None is a missing value (code 0) or a missing label (-1)."""
         names = tuple(columns)
@@ -104,75 +198,36 @@ class NominalTable:
         codes = np.empty((n_rows, len(names)), dtype=np.int32, order="F")
         for j, (column_codes, _) in enumerate(encoded):
             codes[:, j] = column_codes
-        fields: dict = dict(structure)
-        if labels is not None:
-            label_codes, classes = encode(labels)
-            fields.update(labels=label_codes - np.int32(1), classes=classes)
-        if groups is not None:
-            group_codes, group_names = encode(groups)
-            fields.update(groups=group_codes - np.int32(1), group_names=group_names)
-        if tasks is not None:
-            task_codes, task_names = encode(tasks)
-            fields.update(tasks=task_codes - np.int32(1), task_names=task_names)
-        return cls(names, codes, tuple(vocabulary for _, vocabulary in encoded), **fields)
+        for (what, named), given in zip(_NAMED, (labels, groups, tasks), strict=True):
+            if given is not None:
+                of_rows, structure[named] = encode(given)
+                structure[what] = of_rows - np.int32(1)
+        return cls(names, codes, tuple(vocabulary for _, vocabulary in encoded), **structure)
 
     def __len__(self) -> int:
         return self.codes.shape[0]
 
     @property
-    def label_codes(self) -> np.ndarray:
-        """The labels, of data that must have them; -1 where a row has none."""
-        if self.labels is None:
-            raise InputError("the data have no classes")
-        return self.labels
-
-    @property
-    def label_names(self) -> np.ndarray:
-        """The class of each row by name; None where a row has none."""
-        return np.array([*self.classes, None], dtype=object)[self.label_codes]
+    def kept_together(self) -> np.ndarray | None:
+        """What must not be torn apart where rows are held out: groups, else sentences, if any."""
+        bounds = self.sequence_bounds
+        if self.groups is not None or bounds is None:
+            return self.groups
+        return np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
 
     @property
     def bounds(self) -> np.ndarray:
         """The bounds of the sentences, of data that must have them."""
         if self.sequence_bounds is None:
-            raise InputError("the table has no sentences")
+            raise InputError("the data have no sentences")
         return self.sequence_bounds
 
     @property
     def tree_heads(self) -> np.ndarray:
         """The heads of the tokens, of data that must have them."""
         if self.heads is None:
-            raise InputError("the table has no trees")
+            raise InputError("the sentences have no heads")
         return self.heads
-
-    @property
-    def class_values(self) -> np.ndarray:
-        """The classes as they are predicted, in the places of their names."""
-        return class_values(self.classes, self.class_type)
-
-    def row_classes(self, class_type: str | None = None) -> np.ndarray:
-        """The class of each row as it is predicted; None where it has none.
-
-        Parameters
-        ----------
-        class_type : of what the classes are compared with; None: the table's own.
-
-        Examples
-        --------
-        >>> table = NominalTable.from_columns(
-        ...     {"x": ["a", "b"]}, labels=["1", "0"], class_type="int")
-        >>> table.row_classes(), table.row_classes("str")
-        (array([1, 0]), array(['1', '0'], dtype=object))
-        """
-        if self.labels is None:
-            raise InputError("the rows have no classes")
-        if class_type in (None, self.class_type):
-            values = self.class_values
-        else:
-            values = np.array([value_of(name, str(class_type)) for name in self.classes], object)
-        if (self.labels >= 0).all():
-            return values[self.labels]
-        return np.array([*values.tolist(), None], dtype=object)[self.labels]
 
     def column_index(self, name: str) -> int:
         """Position of a column; an unknown name is an error that lists the columns there are."""
@@ -187,40 +242,60 @@ class NominalTable:
         code = self.codes[row, j]
         return None if code == UNKNOWN else self.vocabularies[j][code - 1]
 
+    def values(self, column: str, unknown: str | None = None) -> np.ndarray:
+        """The symbols of a column, row by row."""
+        j = self.column_index(column)
+        return np.array([unknown, *self.vocabularies[j]], dtype=object)[self.codes[:, j]]
+
     def take(self, rows: np.ndarray) -> NominalTable:
         """The given rows, with the same vocabularies; sequences and heads are left behind."""
         parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
-            for name in ("labels", "groups", "tasks")
+            for name, _ in _NAMED
         }
         codes = np.asfortranarray(self.codes[rows])
         return replace(self, codes=codes, sequence_bounds=None, heads=None, **parts)
 
+    def select(self, columns: Sequence[str]) -> NominalTable:
+        """The rows with some of the columns, in the order given."""
+        places = [self.column_index(name) for name in columns]
+        return replace(
+            self, columns=tuple(columns), codes=np.asfortranarray(self.codes[:, places]),
+            vocabularies=tuple(self.vocabularies[j] for j in places),
+        )  # fmt: skip
+
+    def without(self, column: str) -> NominalTable:
+        """The rows without a column."""
+        return self.select([name for name in self.columns if name != column])
+
     def recode(self, other: NominalTable) -> NominalTable:
-        """``other`` in this table's vocabularies and classes: what was not seen becomes unknown."""
+        """``other`` in this table's vocabularies: what was not seen becomes unknown.
+
+        So it is with labels, where this table has any; else the other's stay.
+        """
         codes = np.zeros((len(other), len(self.columns)), dtype=np.int32, order="F")
         for j, name in enumerate(self.columns):
             k = other.column_index(name)
             if other.vocabularies[k] is self.vocabularies[j]:  # rows of one table
                 codes[:, j] = other.codes[:, k]
                 continue
-            translation = np.zeros(len(other.vocabularies[k]) + 1, dtype=np.int32)
-            translation[1:] = encode_with(other.vocabularies[k], self.vocabularies[j])
-            codes[:, j] = translation[other.codes[:, k]]
+            known = Vocabulary(self.vocabularies[j])
+            codes[:, j] = codes_in(known, other.vocabularies[k])[other.codes[:, k]]
+        rows = replace(other, columns=self.columns, codes=codes, vocabularies=self.vocabularies)
+        if self.labels is None:
+            return rows
         labels = other.labels
         if labels is not None and other.classes is not self.classes:
-            translation = np.full(len(other.classes) + 1, -1, dtype=np.int32)
-            translation[:-1] = encode_with(other.classes, self.classes) - np.int32(1)
-            labels = translation[labels]
-        return replace(
-            other,
-            columns=self.columns,
-            codes=codes,
-            vocabularies=self.vocabularies,
-            labels=labels,
-            classes=self.classes,
-            class_type=self.class_type,
-        )
+            # The last place serves a row without a class, whose label is -1.
+            labels = np.append(Vocabulary(self.classes).find(other.classes), np.int32(-1))[labels]
+        return replace(rows, labels=labels, classes=self.classes, class_type=self.class_type)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    if len(set(names)) != len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"column {twice!r} appears twice; columns need names of their own")
 
 
 def spelled_like(
@@ -256,19 +331,18 @@ def joined(first: NominalTable, second: NominalTable) -> NominalTable:
     vocabularies = []
     for j, name in enumerate(first.columns):
         k = second.column_index(name)
-        values, translation = _extended(first.vocabularies[j], second.vocabularies[k])
-        codes[len(first) :, j] = np.concatenate([[UNKNOWN], translation + 1])[second.codes[:, k]]
-        vocabularies.append(values)
+        values = Vocabulary(first.vocabularies[j])
+        both = codes_in(values, second.vocabularies[k], grow=True)
+        codes[len(first) :, j] = both[second.codes[:, k]]
+        vocabularies.append(values.names)
     fields: dict[str, Any] = {}
-    for what, names in (("labels", "classes"), ("groups", "group_names"), ("tasks", "task_names")):
+    for what, names in _NAMED:
         mine, other = getattr(first, what), getattr(second, what)
         fields[what] = None
         if mine is not None and other is not None:
-            known, translation = _extended(getattr(first, names), getattr(second, names))
-            # The last place serves a row without any, whose code is -1.
-            theirs = np.concatenate([translation, [-1]])[other]
-            fields[what] = np.concatenate([mine, theirs]).astype(np.int32)
-            fields[names] = known
+            known = Vocabulary(getattr(first, names))
+            theirs = np.append(known.add(getattr(second, names)), np.int32(-1))[other]
+            fields |= {what: np.concatenate([mine, theirs]), names: known.names}
     fields |= {"heads": None, "sequence_bounds": None}
     fields["class_type"] = type_of_both(first.class_type, second.class_type)
     if first.heads is not None and second.heads is not None:
@@ -277,12 +351,3 @@ def joined(first: NominalTable, second: NominalTable) -> NominalTable:
     if mine is not None and other is not None:
         fields["sequence_bounds"] = np.concatenate([mine, other[1:] + len(first)])
     return replace(first, codes=codes, vocabularies=tuple(vocabularies), **fields)
-
-
-def _extended(
-    known: tuple[str, ...], others: tuple[str, ...]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """The names of both, and the place of each of the others among them."""
-    place_of = {name: place for place, name in enumerate(known)}
-    places = [place_of.setdefault(name, len(place_of)) for name in others]
-    return tuple(place_of), np.array(places, dtype=np.int64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,57 +11,6 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.words import first_few, meant, no_such
-
-
-@dataclass(frozen=True, eq=False)
-class TaskRows:
-    """Binary rows with their classes, and the task of each.
-
-    Parameters
-    ----------
-    matrix : the rows.
-    tasks : the name of each row's task.
-    task_column : name of the column that told it; "" where it had none.
-    columns : of the table whose values the features are; none for a bare matrix.
-
-    Examples
-    --------
-    >>> matrix = FeatureMatrix.from_csr([[1, 0], [0, 1], [1, 1]], names=["dobj_me", "dobj_you"],
-    ...                                 labels=np.array([0, 1, 0]), classes=("a", "b"))
-    >>> rows = TaskRows(matrix, np.array(["ask", "ask", "tell"]))
-    >>> rows.labels.tolist(), rows.n_tasks, rows.take(np.array([2])).tasks.tolist()
-    (['a', 'b', 'a'], 2, ['tell'])
-    """
-
-    matrix: FeatureMatrix
-    tasks: np.ndarray
-    task_column: str = ""
-    columns: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The name of each row's class."""
-        return np.array(self.matrix.classes, dtype=object)[self.matrix.known_labels].astype(str)
-
-    @property
-    def n_tasks(self) -> int:
-        return len(np.unique(self.tasks))
-
-    def take(self, rows: np.ndarray) -> TaskRows:
-        """The given rows (indices or a mask)."""
-        return replace(self, matrix=self.matrix.take(rows), tasks=self.tasks[rows])
-
-    def by_task(self) -> dict[Hashable, tuple[FeatureMatrix, np.ndarray]]:
-        """The rows and classes of each task."""
-        labels = self.labels
-        found: dict[Hashable, tuple[FeatureMatrix, np.ndarray]] = {}
-        for task in np.unique(self.tasks).tolist():
-            places = np.flatnonzero(self.tasks == task)
-            found[task] = (self.matrix.take(places), labels[places])
-        return found
 
 
 def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
@@ -88,26 +35,16 @@ def split_task_column(X: Any, tasks: Any) -> tuple[Any, np.ndarray]:
             f"no column is called {tasks!r}; there are {first_few(X.columns)}"
             f"{meant(tasks, X.columns)}"
         )
-    place = X.columns.index(tasks)
-    codes = X.codes[:, place]
-    if (codes == 0).any():
-        raise InputError(f"row {int(np.argmax(codes == 0))} has no {tasks}")
-    names = np.array(X.vocabularies[place], dtype=object)[codes - 1]
-    return _without(X, place), names
+    missing = X.codes[:, X.column_index(tasks)] == UNKNOWN
+    if missing.any():
+        raise InputError(f"row {int(np.argmax(missing))} has no {tasks}")
+    return X.without(tasks), X.values(tasks)
 
 
-def _without(table: NominalTable, place: int) -> NominalTable:
-    kept = [j for j in range(len(table.columns)) if j != place]
-    return replace(
-        table,
-        columns=tuple(table.columns[j] for j in kept),
-        codes=table.codes[:, kept],
-        vocabularies=tuple(table.vocabularies[j] for j in kept),
-    )
-
-
-def rows_of_tasks(table: NominalTable | FeatureMatrix, task: str | None) -> TaskRows:
-    """Rows of a table, one of whose columns tells the task."""
+def rows_of_tasks(table: NominalTable | FeatureMatrix, task: str | None) -> FeatureMatrix:
+    """Rows of a table, one of whose columns tells the task, unless it is known already."""
+    if table.tasks is not None:
+        return FeatureMatrix.from_table(table) if isinstance(table, NominalTable) else table
     if task is None:
         raise InputError("the task of a row is not known; name the column that tells it by --task")
     file = table.source
@@ -121,4 +58,4 @@ def rows_of_tasks(table: NominalTable | FeatureMatrix, task: str | None) -> Task
     if missing.any():
         raise ReadError(f"row {int(missing.argmax()) + 1} has no {task}", file=file)
     rest, tasks = split_task_column(table, task)
-    return TaskRows(FeatureMatrix.from_table(rest), tasks.astype(str), task, rest.columns)
+    return FeatureMatrix.from_table(rest).with_tasks(tasks, task)

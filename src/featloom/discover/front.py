@@ -13,11 +13,11 @@ import numpy as np
 
 from featloom.compare.contenders import Question
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.open import holds_classes, open_any
-from featloom.data.readers.labels import with_classes
+from featloom.data.open import holds_classes, kind_of, open_any
+from featloom.data.readers.labels import no_classes, with_classes
 from featloom.data.room import share_to_read
 from featloom.data.table import NominalTable, joined
-from featloom.data.task_rows import TaskRows, rows_of_tasks
+from featloom.data.task_rows import rows_of_tasks
 from featloom.discover.discovery import AUTO, Discovery, Watch, compare_all, time_for
 from featloom.discover.looks import check_target, in_ranges, without_idle_columns
 from featloom.discover.many_tasks import TaskQuestion
@@ -27,7 +27,6 @@ from featloom.discover.tables import TableQuestion
 from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.search import Budget, fingerprint
-from featloom.words import first_few
 
 KINDS = ("table", "sequence", "trees", "tasks")
 # Sentences and trees take long to learn from, and are many.
@@ -155,12 +154,10 @@ def ask(
         raise InputError(f"ranges of a target are for tables, and this is of kind {kind!r}")
     if kind == "tasks":
         _refuse_test(test, kind)
-        if isinstance(read, TaskRows):
-            return TaskQuestion(read), None, []
         _check_classes(read)
         read, _, left_out = _with_classes(read, None)
         return TaskQuestion(rows_of_tasks(read, task)), None, left_out
-    if isinstance(read, TaskRows):
+    if read.tasks is not None:
         raise InputError(f"rows of many tasks cannot be taken for kind {kind!r}")
     if test is not None:
         test = open_any(test, target, groups, numbers=bins is not None)
@@ -168,8 +165,8 @@ def ask(
     if kind in ("sequence", "trees"):
         read, said = _enough_documents(read, kind, asked=groups is not None)
         return _of_sentences(read, kind), _sentences_of(read, is_test), said
-    if isinstance(read, NominalTable) and read.sequence_bounds is not None and read.groups is None:
-        read = _sentences_as_groups(read)
+    if isinstance(read, NominalTable):
+        read = replace(read, groups=read.kept_together)
     _check_classes(read)
     if bins is not None:
         read = in_ranges(read, bins, is_test)
@@ -195,52 +192,26 @@ def _pair(test: Any, groups: str | None) -> Any:
     return open_any(*test, groups)
 
 
-def kind_of(data: NominalTable | FeatureMatrix | TaskRows, task: str | None = None) -> str:
-    """What data look like.
-
-    >>> kind_of(NominalTable.from_columns({"letter": ["c"]}, labels=["K"]))
-    'table'
-    """
-    if task is not None or isinstance(data, TaskRows):
-        return "tasks"
-    if isinstance(data, FeatureMatrix):
-        return "table"
-    if data.heads is not None and data.labels is None:
-        return "trees"
-    return "table" if data.sequence_bounds is None else "sequence"
-
-
 def marks_of(question: Question, is_test: np.ndarray | None) -> str:
     """A fingerprint of the data, by which a journal knows them again."""
     data = question.data  # type: ignore[attr-defined]
-    if isinstance(data, TaskRows):
-        matrix: Any = data.matrix
-        extra: list[Any] = [data.tasks.tolist()]
-    else:
-        matrix, extra = data, []
-    if isinstance(matrix, FeatureMatrix):
-        arrays = [matrix.indptr, matrix.indices]
-    else:
-        arrays = [matrix.codes]
+    extra = [] if data.tasks is None else [data.task_of_row.tolist()]
+    arrays = [data.indptr, data.indices] if isinstance(data, FeatureMatrix) else [data.codes]
     arrays += [
         one
         for one in (
-            matrix.labels, matrix.groups, getattr(matrix, "heads", None),
-            getattr(matrix, "sequence_bounds", None), is_test,
+            data.labels, data.groups, getattr(data, "heads", None),
+            getattr(data, "sequence_bounds", None), is_test,
             getattr(getattr(question, "outside", None), "codes", None),
         )
         if one is not None
     ]  # fmt: skip
-    return fingerprint(*arrays, list(matrix.classes), *extra)
+    return fingerprint(*arrays, list(data.classes), *extra)
 
 
 def _check_classes(data: NominalTable | FeatureMatrix) -> None:
-    if data.labels is not None:
-        return
-    message = "no classes; name the column that holds them by --target"
-    if isinstance(data, NominalTable):
-        message += f": {first_few(data.columns)}"
-    raise InputError(message)
+    if data.labels is None:
+        raise InputError(no_classes(data))
 
 
 def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarray | None, list]:
@@ -249,12 +220,6 @@ def _with_classes(data: Any, is_test: np.ndarray | None) -> tuple[Any, np.ndarra
     if not said:
         return data, is_test, []
     return kept, None if is_test is None else is_test[data.labels >= 0], [said]
-
-
-def _sentences_as_groups(table: NominalTable) -> NominalTable:
-    bounds = table.bounds
-    groups = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-    return replace(table, groups=groups)
 
 
 def _of_sentences(table: Any, kind: str) -> Question:

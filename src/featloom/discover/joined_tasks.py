@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
 from featloom.methods.induction import ConjunctionInducer
@@ -26,7 +26,7 @@ _LEAST_ROWS = 3  # of a feature that is joined, and of a conjunction
 Pair = tuple[int, ...]
 
 
-def fit_joined(model: MultiTask, rows: TaskRows) -> TaskModels:
+def fit_joined(model: MultiTask, rows: FeatureMatrix) -> TaskModels:
     """Models of tasks with conjunctions, after a :class:`MultiTask` with a prior, same rows.
 
     Parameters
@@ -35,29 +35,30 @@ def fit_joined(model: MultiTask, rows: TaskRows) -> TaskModels:
     """
     if model.prior_ is None:
         raise InputError("the tasks were learned without a prior; there is none to join under")
-    X, labels = rows.matrix.to_csr(), rows.labels
+    X, labels = rows.to_csr(), rows.label_names
     plain = models_of(model, rows)
-    number_of: dict[Pair, int] = {}
-    n = rows.matrix.shape[1]
+    joined, of_task = Vocabulary(), rows.task_of_row
+    n = rows.shape[1]
     found = {}
     for task, one in model.models_.items():
-        mine = np.flatnonzero(rows.tasks == task)
-        pairs = _pairs(model, one, str(task), rows.matrix, X[mine], labels[mine])
-        for pair in pairs:
-            number_of.setdefault(pair, n + len(number_of))
+        mine = np.flatnonzero(of_task == task)
+        pairs = _pairs(model, one, str(task), rows, X[mine], labels[mine])
+        joined.add(pairs)
         found[str(task)] = (one, mine, pairs)
-    if not number_of:
+    if not joined:
         return plain
-    parts = np.full((n + len(number_of), 2), -1, dtype=np.int32)
+    parts = np.full((n + len(joined), 2), -1, dtype=np.int32)
     parts[:n, 0] = np.arange(n)
-    parts[n:] = list(number_of)
+    parts[n:] = list(joined)
     alone = atoms(rows)
     features = FeatureList(alone.columns, alone.vocabularies, parts)
     learned = {
-        task: _learned(model, one, X[mine], labels[mine], pairs, number_of, len(features))
+        task: _learned(
+            model, one, X[mine], labels[mine], pairs, n + joined.find(pairs), len(features)
+        )
         for task, (one, mine, pairs) in found.items()
     }
-    return TaskModels.of(features, learned, rows.task_column, rows.matrix.target, model.prior_)
+    return TaskModels.of(features, learned, rows.task_column, rows.target, model.prior_)
 
 
 def _pairs(
@@ -93,14 +94,14 @@ def _learned(
     X: sparse.csr_matrix,
     labels: np.ndarray,
     pairs: list[Pair],
-    number_of: dict[Pair, int],
+    numbers: np.ndarray,
     n: int,
 ) -> tuple[sparse.csc_matrix, np.ndarray, np.ndarray]:
     """Weights, biases and classes of a task, on its features and conjunctions."""
     if one.estimator is None:
         return sparse.csc_matrix((n, 1)), np.zeros(1), one.classes
     scale = np.ones(len(one.columns)) if one.scale is None else one.scale
-    columns = np.append(one.columns, [number_of[pair] for pair in pairs]).astype(np.int64)
+    columns = np.append(one.columns, numbers)
     both = [X[:, [a]].multiply(X[:, [b]]) for a, b in pairs]
     joined = sparse.hstack([X[:, one.columns] @ sparse.diags(scale), *both], format="csr")
     codes = np.searchsorted(one.classes, labels)

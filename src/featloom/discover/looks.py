@@ -137,17 +137,9 @@ def without_idle_columns(
         raise InputError("no column is left to predict from: " + "; ".join(said[:_MOST_TOLD]))
     if len(kept) == len(table.columns):
         return table, None, said
-    outside = _of_columns(table, sorted(kept + measures)) if measures else None
-    return _of_columns(table, kept), outside, said
-
-
-def _of_columns(table: NominalTable, places: list[int]) -> NominalTable:
-    return replace(
-        table,
-        columns=tuple(table.columns[j] for j in places),
-        codes=np.asfortranarray(table.codes[:, places]),
-        vocabularies=tuple(table.vocabularies[j] for j in places),
-    )
+    outside = sorted(kept + measures) if measures else []
+    parts = [table.select([table.columns[j] for j in places]) for places in (kept, outside)]
+    return parts[0], parts[1] if measures else None, said
 
 
 def _are_measures(values: tuple[str, ...], n_rows: int) -> bool:

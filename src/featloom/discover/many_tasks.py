@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from featloom.compare.contenders import Contender, Question, tallied
-from featloom.data.task_rows import TaskRows
+from featloom.data.matrix import FeatureMatrix
 from featloom.discover.task_contenders import task_contenders
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
@@ -29,17 +29,16 @@ class TaskQuestion(Question):
     metric = "accuracy"
     unit = "rows"
 
-    def __init__(self, data: TaskRows):
-        if data.n_tasks < 2:
+    def __init__(self, data: FeatureMatrix):
+        if len(data.task_names) < 2:
             raise InputError("there is one task only; there is nothing to carry over from others")
         self.data = data
-        self.labels = data.matrix.known_labels
-        self.classes = tuple(map(str, data.matrix.classes))
-        names, self.task_of = np.unique(data.tasks, return_inverse=True)
-        self.tasks = [str(name) for name in names.tolist()]
+        self.labels = data.known_labels
+        self.classes = tuple(map(str, data.classes))
+        self.task_of, self.tasks = data.task_codes, data.task_names
         self.words = (
             f"{len(self.tasks):,} tasks in one table: {len(data):,} rows, "
-            f"{data.matrix.shape[1]:,} features, {len(np.unique(self.labels)):,} classes"
+            f"{data.shape[1]:,} features, {len(np.unique(self.labels)):,} classes"
         )
 
     def __len__(self) -> int:
@@ -52,9 +51,9 @@ class TaskQuestion(Question):
 
     @property
     def groups(self) -> np.ndarray | None:
-        return self.data.matrix.groups
+        return self.data.groups
 
-    def take(self, units: np.ndarray) -> TaskRows:
+    def take(self, units: np.ndarray) -> FeatureMatrix:
         return self.data.take(units)
 
     def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -74,7 +73,7 @@ class TaskQuestion(Question):
         }
 
     def data_part(self) -> dict[str, Any]:
-        matrix = self.data.matrix
+        matrix = self.data
         sizes = np.bincount(self.labels, minlength=len(self.classes)).tolist()
         return {
             "source": matrix.source,
@@ -82,7 +81,7 @@ class TaskQuestion(Question):
             "features": matrix.shape[1],
             "target": matrix.target,
             "tasks": len(self.tasks),
-            "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+            "groups": matrix.n_groups,
             "classes": dict(zip(self.classes, sizes, strict=True)),
         }
 

@@ -17,7 +17,7 @@ import numpy as np
 from featloom.compare.contenders import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
+from featloom.data.vocabulary import Vocabulary
 from featloom.words import percent
 
 MOST_GROUPS = 30  # documents that errors are told of
@@ -37,9 +37,7 @@ class SentencesQuestion(Question):
     small = 600
 
     def __init__(self, table: NominalTable):
-        if table.sequence_bounds is None:
-            raise InputError("the data have no sentences")
-        self.table, self.bounds = table, table.sequence_bounds
+        self.table, self.bounds = table, table.bounds
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -96,10 +94,10 @@ class SentencesQuestion(Question):
 
 def documents(table: NominalTable) -> np.ndarray | None:
     """The document of each sentence; None where there are not two of them."""
-    if table.groups is None or table.sequence_bounds is None or not len(table):
+    if table.groups is None or not len(table):
         return None
     # A sentence without tokens is of the document of the next one.
-    first = np.minimum(table.sequence_bounds[:-1], len(table) - 1)
+    first = np.minimum(table.bounds[:-1], len(table) - 1)
     groups = table.groups[first]
     return groups if len(np.unique(groups)) > 1 else None
 
@@ -177,8 +175,5 @@ def repeated_sentences(
 
 def _as_met(codes: np.ndarray, unknown: int) -> tuple[np.ndarray, list[int]]:
     """Codes from 1 in the order they are met, and the old ones in it; 0 for the unknown one."""
-    old, first, places = np.unique(codes, return_index=True, return_inverse=True)
-    order = [place for place in np.argsort(first).tolist() if old[place] != unknown]
-    new = np.zeros(len(old), dtype=np.int32)
-    new[order] = np.arange(1, len(order) + 1)
-    return new[places], old[order].tolist()
+    met = Vocabulary(missing=[unknown])
+    return met.add(codes) + np.int32(1), list(met.names)

@@ -47,14 +47,12 @@ class SentenceQuestion(SentencesQuestion):
 
     def __init__(self, table: NominalTable):
         super().__init__(table)
-        if table.labels is None or not len(table):
-            raise InputError("the sentences have no labels")
-        if (table.labels < 0).any():
-            raise InputError(f"token {int(np.argmin(table.labels)) + 1} has no label")
-        present = np.unique(table.labels)
+        present = np.unique(table.known_labels)
+        if not len(present):
+            raise InputError("there are no labels")
         if len(present) < 2:
             raise InputError(f"all tokens have the label {table.classes[present[0]]!r}")
-        self.labels = table.labels
+        self.labels = table.label_codes
         self.classes = tuple(map(str, table.classes))
         self.metric = suitable_metric(self.classes)
         n_columns = len(table.columns)

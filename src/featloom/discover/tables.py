@@ -19,6 +19,7 @@ import numpy as np
 from featloom.compare.contenders import Contender, Judged, Question, Setting, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.discover.looks import table_warnings
 from featloom.discover.recipes import Recipe, table_recipes
 from featloom.errors import InputError
@@ -84,7 +85,7 @@ class TableQuestion(Question):
         outside: NominalTable | None = None,
     ):
         self.data, self.outside = data, outside
-        self.labels = _known(data)
+        self.labels = data.known_labels
         self.classes = tuple(map(str, data.classes))
         self.balanced = balanced
         self.positive = self._positive(positive)
@@ -430,7 +431,7 @@ class TableQuestion(Question):
             "rows": len(data),
             "features": sum(family["features"] for family in families),
             "target": data.target,
-            "groups": None if data.groups is None else len(np.unique(data.groups)),
+            "groups": data.n_groups,
             "classes": dict(zip(self.classes, sizes, strict=True)),
             "families": families,
         }
@@ -581,10 +582,9 @@ def fit_each(
     recipe: Recipe, data: Rows, settings: Sequence[Setting], seed: int, threads: int
 ) -> Iterator[FittedPipeline]:
     """Fit every setting; features that several have in common are made once."""
-    names = data.class_values[_known(data)]
+    names = data.class_values[data.known_labels]
     present, sizes = np.unique(names, return_counts=True)
-    code_of = {value: code for code, value in enumerate(data.class_values.tolist())}
-    codes = np.array([code_of[value] for value in present.tolist()], dtype=np.int32)
+    codes = Vocabulary(data.class_values.tolist()).find(present.tolist())
     kept: dict[str, tuple[Any, Any, list[Any]]] = {}
     asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
     for place, setting in enumerate(settings):
@@ -638,11 +638,3 @@ def _by_step(is_positive: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Negative and positive rows of each step of the probability."""
     step = np.minimum((p * _STEPS).astype(np.int64), _STEPS - 1)
     return np.bincount(2 * step + is_positive, minlength=2 * _STEPS).reshape(_STEPS, 2)
-
-
-def _known(data: Rows) -> np.ndarray:
-    if isinstance(data, FeatureMatrix):
-        return data.known_labels
-    if data.labels is None:
-        raise InputError("the rows have no classes")
-    return data.labels.astype(np.int64)

@@ -18,6 +18,7 @@ import numpy as np
 
 from featloom.compare.contenders import Contender, Setting
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.discover.sentences import seen_alone
 from featloom.discover.template_sets import (
     SHAPES,
@@ -303,6 +304,5 @@ def _shown(gain: float | None) -> float | None:
 
 def _codes(labels: Sequence[Sequence[str]], classes: Sequence[str]) -> np.ndarray:
     """The labels of all sentences, one after the other, as places in ``classes``."""
-    code_of = {str(name): code for code, name in enumerate(classes)}
-    found = [code_of[str(label)] for sentence in labels for label in sentence]
-    return np.array(found, dtype=np.int32)
+    of_tokens = [str(label) for sentence in labels for label in sentence]
+    return Vocabulary(map(str, classes)).find(of_tokens)

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from featloom.compare.contenders import Contender, Setting
-from featloom.data.readers.task_archives import with_tasks
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.task_archives import tasks_as_features
 from featloom.data.row_prints import RowPrints
-from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import Vocabulary
 from featloom.discover.joined_tasks import fit_joined
 from featloom.discover.kept import save_tasks
 from featloom.learners.linear import LinearClassifier
@@ -37,7 +37,7 @@ STRENGTHS = (1.0, 0.1, 0.3, 3.0, 10.0)
 ALONE, HELPED = "linear SVM, each task alone", "relevance prior"
 _MOST_SHOWN = 60
 
-FitEach = Callable[[TaskRows, Sequence[Setting], int, int], Iterator["FittedTasks"]]
+FitEach = Callable[[FeatureMatrix, Sequence[Setting], int, int], Iterator["FittedTasks"]]
 
 
 def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
@@ -125,7 +125,7 @@ class FittedTasks:
     classes: tuple[str, ...]
     made_of: str
     setting: str
-    rows: TaskRows
+    rows: FeatureMatrix
 
     @property
     def model(self) -> TaskModels:
@@ -148,11 +148,10 @@ class FittedTasks:
     def size_words(self) -> str:
         return f"{self.size:,} {self.made_of}" if self.made_of else "1 class a task"
 
-    def answers(self, data: TaskRows) -> np.ndarray:
-        code_of = {name: code for code, name in enumerate(self.classes)}
-        given = self.models.answers(data.matrix, data.tasks)
+    def answers(self, data: FeatureMatrix) -> np.ndarray:
+        given = self.models.answers(data, data.task_of_row)
         # A task that was not learned has no model, and so no right answer.
-        return np.array([code_of.get(one, -1) for one in given.tolist()], dtype=np.int32)
+        return Vocabulary(self.classes).find(given.tolist())
 
     def findings(self) -> list[Grid]:
         found = [self._strongest()]
@@ -161,7 +160,7 @@ class FittedTasks:
         return [one for one in found if one.rows]
 
     def save(self, folder: Path) -> list[str]:
-        learned = RowPrints.of(with_tasks(self.rows.matrix, self.rows.tasks, self.rows.task_column))
+        learned = RowPrints.of(tasks_as_features(self.rows))
         return save_tasks(replace(self.models, learned=learned), folder)
 
     def _strongest(self) -> Grid:
@@ -245,8 +244,8 @@ def _priced(seed: int, threads: int) -> MultiTask:
 
 
 def _each(
-    fit: Callable[[TaskRows, int, int], FittedTasks],
-    data: TaskRows,
+    fit: Callable[[FeatureMatrix, int, int], FittedTasks],
+    data: FeatureMatrix,
     settings: Sequence[Setting],
     seed: int,
     threads: int,
@@ -260,27 +259,29 @@ def _fit_tasks(
     classes: tuple[str, ...],
     made_of: str,
     make: Callable[[int, int], MultiTask],
-    data: TaskRows,
+    data: FeatureMatrix,
     seed: int,
     threads: int,
 ) -> FittedTasks:
-    model = make(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
+    model = make(seed, threads).fit(data, data.label_names, tasks=data.task_of_row)
     return FittedTasks(
         model, _typed(models_of(model, data), data), classes, made_of, _words(model), data
     )
 
 
-def _fit_joined(classes: tuple[str, ...], data: TaskRows, seed: int, threads: int) -> FittedTasks:
-    model = _helped(seed, threads).fit(data.matrix, data.labels, tasks=data.tasks)
+def _fit_joined(
+    classes: tuple[str, ...], data: FeatureMatrix, seed: int, threads: int
+) -> FittedTasks:
+    model = _helped(seed, threads).fit(data, data.label_names, tasks=data.task_of_row)
     models = _typed(fit_joined(model, data), data)
     # What learned knows nothing of conjunctions, so the models themselves are what a user gets.
     return FittedTasks(models, models, classes, "features", _words(model), data)
 
 
 def _fit_transfeat(
-    classes: tuple[str, ...], data: TaskRows, seed: int, threads: int
+    classes: tuple[str, ...], data: FeatureMatrix, seed: int, threads: int
 ) -> FittedTasks:
-    names = [str(name) for name in data.matrix.names]
+    names = [str(name) for name in data.names]
     model = TransFeat(feature_names=names, n_jobs=threads).fit(data.by_task())
     models = _typed(models_of_transfeat(model, data), data)
     return FittedTasks(model, models, classes, "features chosen", "", data)
@@ -288,33 +289,23 @@ def _fit_transfeat(
 
 def _fit_together(
     classes: tuple[str, ...],
-    data: TaskRows,
+    data: FeatureMatrix,
     settings: Sequence[Setting],
     seed: int,
     threads: int,
 ) -> Iterator[FittedTasks]:
     """One linear model for each strength, on the same features."""
-    tasks = np.unique(data.tasks)
-    X = _with_task(data, tasks)
+    X = tasks_as_features(data).to_csr()
     for setting in settings:
         strength = setting.get("C", STRENGTHS[0])
         model = LinearClassifier(C=strength, n_jobs=threads, random_state=seed)
-        models = models_of_one(model.fit(X, data.labels), tasks, data)
+        models = models_of_one(model.fit(X, data.label_names), data)
         yield FittedTasks(model, _typed(models, data), classes, "features", f"C {strength:g}", data)
 
 
-def _typed(models: TaskModels, data: TaskRows) -> TaskModels:
+def _typed(models: TaskModels, data: FeatureMatrix) -> TaskModels:
     """The models, whose classes are of the type that they have in the data."""
-    return replace(models, class_type=data.matrix.class_type)
-
-
-def _with_task(data: TaskRows, tasks: np.ndarray) -> sparse.csr_matrix:
-    """The features, and one for each task."""
-    place = np.searchsorted(tasks, data.tasks)
-    ones = sparse.csr_matrix(
-        (np.ones(len(place)), (np.arange(len(place)), place)), shape=(len(data), len(tasks))
-    )
-    return sparse.hstack([data.matrix.to_csr(), ones], format="csr")
+    return replace(models, class_type=data.class_type)
 
 
 def _words(model: MultiTask) -> str:

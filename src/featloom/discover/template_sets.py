@@ -29,7 +29,6 @@ from featloom.data.columns import (
 )
 from featloom.data.table import NominalTable
 from featloom.discover.sentences import drawn
-from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table
@@ -242,7 +241,7 @@ def _words(table: NominalTable) -> str:
 
 def _lengths(table: NominalTable) -> np.ndarray:
     """How many tokens each sentence has."""
-    return np.diff(sentence_bounds(table))
+    return np.diff(table.bounds)
 
 
 def _spelling(table: NominalTable) -> list[ColumnMaker]:

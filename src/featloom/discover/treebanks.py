@@ -20,16 +20,15 @@ from typing import Any
 import numpy as np
 
 from featloom.compare.contenders import Contender, Setting, tallied
+from featloom.data.sentences import table_of_trees
 from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.discover.sentences import (
     SentencesQuestion,
     repeated_sentences,
     seen_alone,
     sums_of_sentences,
 )
-from featloom.errors import InputError
 from featloom.evaluation.attachment import is_punctuation
 from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.learners.parser import LONGEST, DependencyParser
@@ -75,10 +74,8 @@ class TreeQuestion(SentencesQuestion):
 
     def __init__(self, table: NominalTable):
         super().__init__(table)
-        if table.heads is None or not len(table):
-            raise InputError("the sentences have no heads")
+        self.heads = table.tree_heads
         table_of_trees(table)  # says which sentence is no tree
-        self.heads = table.heads
         self.words = f"dependency trees: {len(self):,} sentences of {len(table):,} tokens"
 
     def counts(self, units: np.ndarray, answers: np.ndarray) -> np.ndarray:

@@ -21,18 +21,15 @@ def attachment_counts(
     """For each sentence: right heads, right heads and relations, tokens; right heads and tokens
     with punctuation.  The first three leave punctuation out.
     """
-    if table.heads is None or table.sequence_bounds is None:
-        raise InputError("the sentences have no trees to compare with")
-    bounds = table.sequence_bounds
+    gold_heads, bounds = table.tree_heads, table.bounds
     lengths = [len(tree) for tree in trees]
     if lengths != np.diff(bounds).tolist():
         raise InputError("the trees are not those of the sentences: their lengths differ")
     heads = np.array([head for tree in trees for head, _ in tree], dtype=np.int32)
-    right = heads == table.heads
+    right = heads == gold_heads
     labelled = np.zeros(len(table), dtype=bool)
     if "deprel" in table.columns:
-        j = table.column_index("deprel")
-        gold = np.array(["_", *table.vocabularies[j]], dtype=object)[table.codes[:, j]]
+        gold = table.values("deprel", unknown="_")
         found = np.array([relation for tree in trees for _, relation in tree], dtype=object)
         labelled = right & (gold == found)
     counts_at = ~is_punctuation(table)

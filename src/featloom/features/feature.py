@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from featloom.data.vocabulary import column_and_value
 from featloom.features.template import Template
 
 
@@ -31,9 +32,9 @@ class Feature:
         """A feature from the names of its parts, each ``column=value`` or the name of a flag."""
         places, values = [], []
         for name in names:
-            column, sign, value = name.partition("=")
+            column, value = column_and_value(name)
             places.append((column, 0))
-            values.append(value if sign else None)
+            values.append(value)
         return cls(Template(tuple(places)), tuple(values))
 
     @property

@@ -18,10 +18,12 @@ import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary, codes_in
 from featloom.errors import InputError
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
+from featloom.kernels.rows import rows_of_codes
 
 MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
 # What the number of an atom and its place in the tree that finds features in rows take in memory.
@@ -55,7 +57,7 @@ class FeatureList(Sequence[Feature]):
         """The features as numbers; without columns they are of a bare matrix."""
         columns = tuple(columns)
         place_of = {name: j for j, name in enumerate(columns)}
-        codes: list[dict[str, int]] = [{} for _ in columns or [None]]
+        codes = [Vocabulary() for _ in columns or [None]]
         coded = []
         for feature in features:
             _check(feature, place_of)
@@ -64,8 +66,7 @@ class FeatureList(Sequence[Feature]):
                 feature.template.places, feature.values, feature.parts, strict=True
             ):
                 j = place_of[name[0]] if columns else 0
-                known = codes[j]
-                pairs.append((j, known.setdefault(str(value) if columns else part, len(known))))
+                pairs.append((j, codes[j][str(value) if columns else part]))
             coded.append(pairs)
         starts = np.cumsum([0, *map(len, codes)])
         parts = padded([[int(starts[j]) + code for j, code in pairs] for pairs in coded])
@@ -167,25 +168,15 @@ class FeatureList(Sequence[Feature]):
         return self._trie.rows(*self._matrix_rows(data))
 
     def _table_rows(self, table: NominalTable) -> tuple[np.ndarray, np.ndarray]:
-        atoms = np.full((len(table), len(self.columns)), -1, dtype=np.int32)
+        codes = np.zeros((len(table), len(self.columns)), dtype=np.int32, order="F")
         for name in self.used_columns:
-            j = self.columns.index(name)
-            place = table.column_index(name)
-            values = table.vocabularies[place]
-            code_of, first = self._code_of[j], int(self._starts[j])
-            codes = (code_of.get(value, -1) for value in values)
-            atom_of = np.full(len(values) + 1, -1, dtype=np.int32)
-            atom_of[1:] = np.fromiter(codes, np.int32, len(values))
-            atom_of[atom_of >= 0] += first
-            atoms[:, j] = atom_of[table.codes[:, place]]
-        known = atoms >= 0
-        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
-        return indptr, atoms[known]
+            j, place = self.columns.index(name), table.column_index(name)
+            code_of = codes_in(self._known[j], table.vocabularies[place])
+            codes[:, j] = code_of[table.codes[:, place]]
+        return rows_of_codes(codes, self._starts)
 
     def _matrix_rows(self, matrix: FeatureMatrix) -> tuple[np.ndarray, np.ndarray]:
-        number = self._number
-        atom_of = np.fromiter((number.get(n, -1) for n in matrix.names), np.int32, matrix.shape[1])
-        atoms = atom_of[matrix.indices]
+        atoms = self._number.find(matrix.names)[matrix.indices]
         known = atoms >= 0
         before = np.concatenate([[0], np.cumsum(known)])
         return before[matrix.indptr].astype(np.int64), atoms[known]
@@ -200,15 +191,15 @@ class FeatureList(Sequence[Feature]):
         return np.cumsum([0, *map(len, self.vocabularies)])
 
     @cached_property
-    def _code_of(self) -> list[dict[str, int]]:
-        return [{value: code for code, value in enumerate(v)} for v in self.vocabularies]
+    def _known(self) -> list[Vocabulary]:
+        return [Vocabulary(values) for values in self.vocabularies]
 
     @cached_property
-    def _number(self) -> dict[str, int]:
+    def _number(self) -> Vocabulary:
         """The number of each atom by its name."""
         if not self.columns:
-            return self._code_of[0]
-        return {self.atom_name(atom): atom for atom in range(self.n_atoms)}
+            return self._known[0]
+        return Vocabulary(map(self.atom_name, range(self.n_atoms)))
 
     @cached_property
     def _supports(self) -> np.ndarray:

@@ -9,8 +9,8 @@ another can use, and a model carries it.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ import numpy as np
 from featloom.data.columns import derive
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
-from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
+from featloom.features.feature_list import FeatureList
 from featloom.features.template import Template
 
 
@@ -53,15 +54,25 @@ class FeaturePlan:
             data = FeatureMatrix.from_table(self.derive(data))
         elif self.derived:
             raise InputError("the plan derives columns: it needs a table, not a matrix of features")
-        number = {name: j for j, name in enumerate(data.names)}
-        n_features = len(data.names)
-        # Column n_features is one that never holds; it stands for every name the data lacks.
-        conjunctions = [
-            [number.get(part, n_features) for part in feature.parts] for feature in self.features
+        families = Vocabulary()
+        family_of = families.add([str(feature.template) for feature in self.features])
+        columns_single = dict(zip(data.families, data.single_valued, strict=True))
+        single = [
+            all(columns_single.get(column, False) for column in family.split(" & "))
+            for family in families
         ]
-        supports = np.bincount(data.indices, minlength=n_features + 1)
-        trie = ConjunctionTrie(padded(conjunctions), n_features=n_features + 1, supports=supports)
-        return feature_matrix(*trie.rows(data.indptr, data.indices), self.features, like=data)
+        return FeatureMatrix(
+            *self._list.rows(data),
+            self.names,
+            family_of,
+            families.names,
+            np.array(single, dtype=bool),
+            **data.beside_columns,
+        )
+
+    @cached_property
+    def _list(self) -> FeatureList:
+        return FeatureList.of(self.features)
 
     def derive(self, table: NominalTable) -> NominalTable:
         """The table with the plan's derived columns."""
@@ -111,35 +122,3 @@ class FeaturePlan:
             return cls(features, tuple(content["derived"]), templates)
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise InputError(f"not a feature plan: {error}") from None
-
-
-def feature_matrix(
-    indptr: np.ndarray, indices: np.ndarray, features: Sequence[Feature], like: FeatureMatrix
-) -> FeatureMatrix:
-    """A matrix of features, with the labels and groups of the data they were made from."""
-    families: dict[str, int] = {}
-    family_of = np.fromiter(
-        (families.setdefault(str(f.template), len(families)) for f in features),
-        np.int32,
-        len(features),
-    )
-    columns_single = dict(zip(like.families, like.single_valued, strict=True))
-    single = [
-        all(columns_single.get(column, False) for column in family.split(" & "))
-        for family in families
-    ]
-    return FeatureMatrix(
-        indptr,
-        indices,
-        [str(feature) for feature in features],
-        family_of,
-        tuple(families),
-        np.array(single, dtype=bool),
-        labels=like.labels,
-        classes=like.classes,
-        class_type=like.class_type,
-        target=like.target,
-        groups=like.groups,
-        group_names=like.group_names,
-        source=like.source,
-    )

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.features.expansion import sentence_bounds
 from featloom.features.template import Template
@@ -117,9 +117,9 @@ def _with_marks(vocabulary: tuple[str, ...], offset: int) -> tuple[tuple[str, ..
     """
     side = "_B-" if offset < 0 else "_E+"
     marks = [f"{side}{distance}" for distance in range(1, abs(offset) + 1)]
-    known = set(vocabulary).intersection(marks)
-    vocabulary = tuple(chain(vocabulary, (mark for mark in marks if mark not in known)))
-    return vocabulary, np.array([vocabulary.index(mark) + 1 for mark in marks], dtype=np.int32)
+    known = Vocabulary(vocabulary)
+    mark_codes = known.add(marks) + np.int32(1)
+    return known.names, mark_codes
 
 
 def _moved(codes, begin, end, offset: int, mark_codes: np.ndarray) -> np.ndarray:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from featloom.data.encoding import spelled_as
 from featloom.data.frames import are_records, has_column_names, table_from_frame, text_of
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen
-from featloom.data.table import NominalTable, spelled_like
+from featloom.data.table import LabelledRows, NominalTable, spelled_like
+from featloom.data.vocabulary import Vocabulary, spelled_as
 from featloom.errors import InputError
 from featloom.words import no_such
 
@@ -50,15 +50,7 @@ class TableReader:
             validate_data(estimator, shaped, reset=False, skip_check_array=True)
             table = table_from_frame(X, columns=list(self.table.columns))
         table = spelled_like(table, self.table.columns, self.table.vocabularies)
-        if not recode:
-            return table
-        recoded = self.table.recode(table)
-        if self.table.labels is None and table.labels is not None:
-            # Nothing is known of classes here; those that X brings keep their names.
-            recoded = replace(
-                recoded, labels=table.labels, classes=table.classes, class_type=table.class_type
-            )
-        return recoded
+        return self.table.recode(table) if recode else table
 
 
 def rows_of(
@@ -140,11 +132,7 @@ def seen_among(
     if learned is None:
         return Seen(len(rows))
     if isinstance(rows, NominalTable) and columns:
-        kept = [j for j, name in enumerate(rows.columns) if name in set(columns)]
-        rows = replace(
-            rows, columns=tuple(rows.columns[j] for j in kept), codes=rows.codes[:, kept],
-            vocabularies=tuple(rows.vocabularies[j] for j in kept),
-        )  # fmt: skip
+        rows = rows.select([name for name in rows.columns if name in set(columns)])
     return learned.seen(rows)
 
 
@@ -193,25 +181,7 @@ def columns_by_name(estimator, X, columns: Sequence[str]):
     return table_from_frame(X[kept])
 
 
-class Labelled(Protocol):
-    """Rows that may carry classes: a table or a matrix."""
-
-    @property
-    def labels(self) -> np.ndarray | None: ...
-
-    @property
-    def label_codes(self) -> np.ndarray: ...
-
-    @property
-    def classes(self) -> tuple[str, ...]: ...
-
-    @property
-    def class_values(self) -> np.ndarray: ...
-
-    def __len__(self) -> int: ...
-
-
-def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarray]:
+def encode_target(data: LabelledRows, y, classes=None) -> tuple[np.ndarray, np.ndarray]:
     """Class codes of the rows, and the classes, sorted; y None means the labels the data carries.
 
     ``classes`` names all that there can be, where y need not hold every one.
@@ -229,14 +199,14 @@ def encode_target(data: Labelled, y, classes=None) -> tuple[np.ndarray, np.ndarr
         return labels.astype(np.int64), classes
     classes = np.unique(classes)
     _check_number(classes)
-    code_of = {value: code for code, value in enumerate(classes.tolist())}
-    unknown = [value for value in y.tolist() if value not in code_of]
-    if unknown:
-        raise InputError(f"y holds {unknown[0]!r}, which is not among the classes")
-    return np.array([code_of[value] for value in y.tolist()], dtype=np.int64), classes
+    labels = Vocabulary(classes.tolist()).find(y.tolist())
+    if (labels < 0).any():
+        unknown = y.tolist()[int(np.argmin(labels))]
+        raise InputError(f"y holds {unknown!r}, which is not among the classes")
+    return labels.astype(np.int64), classes
 
 
-def checked_target(data: Labelled, y) -> np.ndarray:
+def checked_target(data: LabelledRows, y) -> np.ndarray:
     """y as an array with a class for each row; without one, the names that the data carries."""
     if y is None:
         _check_carried(data)
@@ -285,7 +255,7 @@ def order_of_appearance(labels: np.ndarray, n_classes: int) -> np.ndarray:
     return place_of
 
 
-def _check_carried(data: Labelled) -> None:
+def _check_carried(data: LabelledRows) -> None:
     if data.labels is None:
         raise InputError(
             "requires y to be passed, but the target y is None and X carries no labels"
@@ -294,7 +264,7 @@ def _check_carried(data: Labelled) -> None:
         raise InputError(f"row {int(np.argmin(data.labels))} has no label")
 
 
-def _carried(data: Labelled) -> tuple[np.ndarray, np.ndarray]:
+def _carried(data: LabelledRows) -> tuple[np.ndarray, np.ndarray]:
     _check_carried(data)
     present = np.flatnonzero(np.bincount(data.label_codes, minlength=len(data.classes)))
     ordered = present[np.argsort(data.class_values[present], kind="stable")]

@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from featloom.counts.values import WEIGHTS
 from featloom.data.class_types import class_values, type_of_values
-from featloom.data.encoding import encode_with
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary, codes_in
 from featloom.errors import InputError
 from featloom.formats.models import (
     Layout,
@@ -180,12 +180,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         codes = np.empty((len(table), len(known.columns)), dtype=np.int32, order="F")
         for j, name in enumerate(known.columns):
             place = table.column_index(name)
-            there, new = known.vocabularies[j], table.vocabularies[place]
-            met = set(there)
-            vocabularies.append(there + tuple(value for value in new if value not in met))
-            code_of = np.zeros(len(new) + 1, dtype=np.int32)
-            code_of[1:] = encode_with(new, vocabularies[j])
+            values = Vocabulary(known.vocabularies[j])
+            code_of = codes_in(values, table.vocabularies[place], grow=True)
             codes[:, j] = code_of[table.codes[:, place]]
+            vocabularies.append(values.names)
         y = checked_target(table, y)
         before = self.classes_
         labels, self.classes_ = encode_target(table, y, np.concatenate([before, np.unique(y)]))

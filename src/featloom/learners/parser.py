@@ -38,10 +38,9 @@ from featloom.data.edges import (
     EdgeSentences,
     edge_table,
 )
-from featloom.data.sentences import take_sentences
+from featloom.data.sentences import table_of_trees, take_sentences
 from featloom.data.stretches import Place, Stretches, first_words, is_long
 from featloom.data.table import NominalTable
-from featloom.data.trees import table_of_trees
 from featloom.errors import InputError
 from featloom.evaluation.attachment import attachment_counts
 from featloom.features.template import Template

@@ -247,9 +247,7 @@ class _Passes:
     """Passes over one set of sentences, with the room they work in."""
 
     def __init__(self, model: SequenceModel, data: SequenceData, how: Training, threads: int):
-        if data.labels is None:
-            raise InputError("sentences without labels cannot be learned from")
-        self.model, self.data, self.how = model, data, how
+        self.model, self.data, self.how, self.gold = model, data, how, data.gold
         self.threads = max(1, min(threads, kernel.PIECES))
         self.bounds = _stretches(data.bounds)
         self.lengths = np.diff(self.bounds)
@@ -272,7 +270,7 @@ class _Passes:
         for first, last in pairwise(cuts.tolist()):
             kernel.sentence_step(
                 self.kind, first, last, 0, 1, order, starts, self.bounds, data.features,
-                data.pair_features, data.labels, model.weights, model.pair_weights,
+                data.pair_features, self.gold, model.weights, model.pair_weights,
                 np.float32(1.0), model.n_labels, *room, losses,
             )  # fmt: skip
         return float(losses.sum())
@@ -294,7 +292,7 @@ class _Passes:
         penalty = 2.0 * how.c2 / max(1, n_sentences)
         paces = rate * (1.0 - done - share * cuts[:-1] / max(1, n_sentences))
         losses = np.zeros(kernel.PIECES)
-        given = (self.bounds, data.features, data.pair_features, data.labels)
+        given = (self.bounds, data.features, data.pair_features, self.gold)
         weights = (model.weights, model.pair_weights)
         scale = self._run_threads(order, starts, given, weights, room, losses, cuts, penalty, paces)
         factor, stored = np.float32(scale), model.weights

@@ -130,10 +130,8 @@ class SequenceTagger(BaseEstimator):
         """
         self._check_parameters()
         table = table_of_sentences(sentences, labels)
-        if table.labels is None or len(table) == 0:
+        if not len(table.known_labels):
             raise InputError("there are no labels to learn from")
-        if (table.labels < 0).any():
-            raise InputError(f"token {int(np.argmin(table.labels))} has no label")
         if len(table.classes) < 2:
             raise InputError(f"all tokens have the label {table.classes[0]!r}")
         self.columns_, self.classes_ = table.columns, np.array(table.classes, dtype=object)
@@ -209,10 +207,9 @@ class SequenceTagger(BaseEstimator):
     def score(self, sentences, labels=None) -> float:
         """The share of tokens with the right label."""
         table = table_of_sentences(sentences, labels)
-        if table.labels is None:
-            raise InputError("there are no labels to compare with")
+        gold = table.label_names
         found = [label for sentence in self.predict(table) for label in sentence]
-        return float(np.mean(table.label_names == np.array(found, dtype=object)))
+        return float(np.mean(gold == np.array(found, dtype=object)))
 
     def save(self, path: str | os.PathLike[str], *, threshold: float = 0.0) -> None:
         """Write the tagger to a file, without features whose weights are all this near to 0."""
@@ -291,7 +288,7 @@ class SequenceTagger(BaseEstimator):
             model.train(data, how, threads=self._threads())
             self._warn_of_undone(model)
             return
-        held_out, _ = self._read(valid, valid_labels, with_labels=True)
+        held_out, _ = self._read(valid, valid_labels)
         if not len(held_out.features):
             raise InputError("validation sentences have no tokens")
         best = (np.inf, model.copy(), 0)
@@ -324,13 +321,11 @@ class SequenceTagger(BaseEstimator):
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
 
-    def _read(self, sentences, labels=None, *, with_labels=False):
+    def _read(self, sentences, labels=None):
         check_is_fitted(self, "model_")
         table = table_of_sentences(sentences, labels, columns=self._column_names(sentences))
-        bounds = table.sequence_bounds
+        bounds = table.bounds
         table = self._table.recode(self._plan.derive(table))
-        if with_labels and table.labels is None:
-            raise InputError("validation sentences have no labels")
         features = self._expansion.apply(table)
         return self._data_of(table, features, self._pair_expansion.apply(table)), bounds
 
@@ -338,7 +333,7 @@ class SequenceTagger(BaseEstimator):
         return None if isinstance(sentences, NominalTable) else self.columns_
 
     def _data_of(self, table: NominalTable, features, pair_features) -> SequenceData:
-        return SequenceData.of(table.sequence_bounds, features, table.labels, pair_features)
+        return SequenceData.of(table.bounds, features, table.labels, pair_features)
 
     def _allowed(self, data: SequenceData) -> np.ndarray | None:
         """Which labels each token may have: the likeliest, up to the one that crosses T."""

@@ -328,8 +328,7 @@ def checked_columns(table: NominalTable, columns: Sequence[int] | None) -> np.nd
 def _checked_rows(
     table: NominalTable, rows: np.ndarray | None
 ) -> tuple[np.ndarray | None, np.ndarray]:
-    if table.labels is None:
-        raise InputError("the table has no labels to grow a tree for")
+    all_labels = table.label_codes
     chosen = None if rows is None else np.asarray(rows)
     if chosen is not None and chosen.dtype == bool:
         raise InputError("rows are numbers of rows, not yes and no for each")
@@ -337,13 +336,13 @@ def _checked_rows(
         chosen = chosen.astype(np.int64, copy=False)
     if chosen is not None and len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(table):
         raise InputError(f"rows are not all among the {len(table)} of the table")
-    labels = table.labels if chosen is None else table.labels[chosen]
+    labels = all_labels if chosen is None else all_labels[chosen]
     if not len(labels):
         raise InputError("there are no rows to grow a tree on")
     if labels.min() < 0:
         row = int(np.argmin(labels))
         raise InputError(f"row {row if chosen is None else chosen[row]} has no label")
-    return chosen, table.labels
+    return chosen, all_labels
 
 
 def _row_buffers(

@@ -17,7 +17,6 @@ from scipy.special import xlogy
 
 from featloom.data.blocks import Blocks
 from featloom.data.table import NominalTable
-from featloom.errors import InputError
 from featloom.learners.tree import numbers_of_values
 
 
@@ -43,10 +42,9 @@ def best_columns(table: NominalTable | Blocks, most: int | None) -> np.ndarray |
     counts = [np.zeros((n, n_classes), dtype=np.int64) for n in n_values]
     for number in range(table.n_blocks if isinstance(table, Blocks) else 1):
         rows = table.rows_of_table(number) if isinstance(table, Blocks) else table
-        if rows.labels is None or (rows.labels < 0).any():
-            raise InputError("not all rows have a label to grow a tree on")
+        labels = rows.known_labels
         for j, of_column in enumerate(counts):
-            cells = rows.codes[:, j].astype(np.int64) * n_classes + rows.labels
+            cells = rows.codes[:, j].astype(np.int64) * n_classes + labels
             of_column += np.bincount(cells, minlength=of_column.size).reshape(of_column.shape)
     surprise = np.array([_surprise(of_column) for of_column in counts])
     return np.sort(np.argsort(-surprise, kind="stable")[:most])

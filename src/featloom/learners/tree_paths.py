@@ -217,7 +217,7 @@ def templates_of_trees(
 
 def hard_rows(tree: MultiwayTree, table: NominalTable, random: np.random.Generator) -> np.ndarray:
     """The rows that a tree gets wrong and as many others, ascending; none if none is wrong."""
-    labels = _labels(table)
+    labels = table.known_labels
     wrong = tree.predict(table.codes) != labels
     missed, met = np.flatnonzero(wrong), np.flatnonzero(~wrong)
     if not len(missed):
@@ -316,17 +316,9 @@ def _subsets_of_columns(
     return [list(columns) for columns in different]
 
 
-def _labels(table: NominalTable) -> np.ndarray:
-    if table.labels is None or not len(table):
-        raise InputError("there are no labels to grow a tree on")
-    if (table.labels < 0).any():
-        raise InputError(f"row {int(np.argmin(table.labels))} has no label")
-    return table.labels
-
-
 def _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest) -> None:
     if isinstance(table, NominalTable):
-        _labels(table)
+        table.known_labels  # noqa: B018 (each row must have one)
     elif forest == "hard" and n_trees > 1:
         raise InputError("a forest of hard rows needs its rows in memory, and these come in blocks")
     for name, value, known in (

@@ -8,7 +8,7 @@ vocabulary, in which values are numbered from 1 in order of first appearance; ce
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from featloom.data.readers.bad_rows import BadRows, warn_caller
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.separated import Batch
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 from featloom.words import first_few, no_such
 
@@ -24,7 +25,7 @@ MISSING = ("", "NA", "NaN", "nan")
 
 
 class GrowingColumn:
-    """Codes and vocabulary of a column whose cells come in parts.
+    """A column whose cells come in parts.
 
     Parameters
     ----------
@@ -35,27 +36,23 @@ class GrowingColumn:
     >>> column = GrowingColumn(missing=[""])
     >>> column.extend(["b", "a", ""])
     >>> column.extend(["c", "b"])
-    >>> column.codes(), column.vocabulary
-    (array([1, 2, 0, 3, 1], dtype=int32), ('b', 'a', 'c'))
+    >>> column.numbers(), column.vocabulary.names
+    (array([ 0,  1, -1,  2,  0], dtype=int32), ('b', 'a', 'c'))
     """
 
-    def __init__(self, missing: Iterable[str] = ()):
-        self._code_of = _Numbering(dict.fromkeys(missing, 0))
-        self._code_of.n_missing = len(self._code_of)
+    def __init__(self, missing: Collection[str] = ()):
+        self.vocabulary = Vocabulary(missing=missing)
         self._parts: list[np.ndarray] = []
 
     def extend(self, cells: Sequence[str]) -> None:
         """Add the cells of the next rows."""
-        codes = map(self._code_of.__getitem__, cells)
-        self._parts.append(np.fromiter(codes, np.int32, len(cells)))
+        self._parts.append(self.vocabulary.add(cells))
 
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        return tuple(self._code_of)[self._code_of.n_missing :]
-
-    def codes(self) -> np.ndarray:
-        """The codes of all rows so far."""
-        return np.concatenate(self._parts) if self._parts else np.empty(0, dtype=np.int32)
+    def numbers(self) -> np.ndarray:
+        """The numbers of all rows so far, which are then forgotten; -1 where one is missing."""
+        numbers = np.concatenate([np.empty(0, dtype=np.int32), *self._parts])
+        self._parts.clear()
+        return numbers
 
 
 class GrowingTable:
@@ -64,14 +61,14 @@ class GrowingTable:
     Parameters
     ----------
     columns : names of the columns.
-    target, groups : names of the columns with labels and groups; or None.
+    target, groups : names of the columns with labels and groups, which come last; or None.
     missing : the cells that mean "missing".
 
     Examples
     --------
     >>> growing = GrowingTable(["letter"], target="sound")
-    >>> growing.extend([["c", "k"]], labels=["K", "K"])
-    >>> growing.extend([["c"]], labels=["S"])
+    >>> growing.extend([["c", "k"], ["K", "K"]])
+    >>> growing.extend([["c"], ["S"]])
     >>> growing.finish(source="letters.tsv").labels
     array([0, 0, 1], dtype=int32)
     """
@@ -84,31 +81,21 @@ class GrowingTable:
         groups: str | None = None,
         missing: Collection[str] = (),
     ):
-        self.names = tuple(columns)
-        self.target = target
+        self.names, self.target, self.groups = tuple(columns), target, groups
         self._columns = [GrowingColumn(missing) for _ in columns]
-        self._labels = None if target is None else GrowingColumn(missing)
-        self._groups = None if groups is None else GrowingColumn()
+        self._labels, self._groups = GrowingColumn(missing), GrowingColumn()
+        self._all = [*self._columns, *[self._labels] * (target is not None),
+                     *[self._groups] * (groups is not None)]  # fmt: skip
         self._n_rows = 0
 
     def __len__(self) -> int:
         return self._n_rows
 
-    def extend(
-        self,
-        columns: Sequence[Sequence[str]],
-        *,
-        labels: Sequence[str] | None = None,
-        groups: Sequence[str] | None = None,
-    ) -> None:
+    def extend(self, columns: Sequence[Sequence[str]]) -> None:
         """Add rows: for each column its cells."""
-        for column, cells in zip(self._columns, columns, strict=True):
+        for column, cells in zip(self._all, columns, strict=True):
             column.extend(cells)
-        if self._labels is not None and labels is not None:
-            self._labels.extend(labels)
-        if self._groups is not None and groups is not None:
-            self._groups.extend(groups)
-        self._n_rows += len(columns[0]) if columns else 0
+        self._n_rows += len(columns[0])
 
     def finish(
         self,
@@ -127,14 +114,11 @@ class GrowingTable:
         """
         file = os.fspath(source)
         codes = np.empty((self._n_rows, len(self.names)), dtype=np.int32, order="F")
-        vocabularies = []
         for j, column in enumerate(self._columns):
-            codes[:, j] = column.codes()
-            vocabularies.append(column.vocabulary)
-            column._parts.clear()
-        if self._labels is not None and self.target is not None:
-            labels = self._labels.codes() - np.int32(1)
-            classes = self._labels.vocabulary
+            np.add(column.numbers(), 1, out=codes[:, j])
+        vocabularies = tuple(column.vocabulary.names for column in self._columns)
+        if self.target is not None:
+            labels, classes = self._labels.numbers(), self._labels.vocabulary.names
             if require_labels:
                 n_labelled = None if of_sentences else int(np.count_nonzero(labels >= 0))
                 check_classes(classes, n_labelled, file=file, target=self.target)
@@ -143,19 +127,11 @@ class GrowingTable:
                 structure["class_type"] = type_of_texts(classes)
         if not of_sentences:
             warn_of_constant_columns(file, self.names, codes, vocabularies)
-        if self._groups is not None and keep_groups:
-            structure.update(
-                groups=self._groups.codes() - np.int32(1), group_names=self._groups.vocabulary
-            )
-        return NominalTable(self.names, codes, tuple(vocabularies), source=file, **structure)
-
-
-class _Numbering(dict):
-    n_missing = 0
-
-    def __missing__(self, cell: str) -> int:
-        self[cell] = code = len(self) - self.n_missing + 1
-        return code
+        if self.groups is not None and keep_groups:
+            structure |= {
+                "groups": self._groups.numbers(), "group_names": self._groups.vocabulary.names
+            }  # fmt: skip
+        return NominalTable(self.names, codes, vocabularies, source=file, **structure)
 
 
 def warn_of_constant_columns(
@@ -201,11 +177,7 @@ def assemble(
             if not missing.isdisjoint(batch.columns[j]):
                 batch = _without_missing(batch, j, what, names[j], missing, bad_rows)
         if len(batch):
-            growing.extend(
-                [batch.columns[j] for j in layout.features],
-                labels=None if layout.target is None else batch.columns[layout.target],
-                groups=None if layout.groups is None else batch.columns[layout.groups],
-            )
+            growing.extend([batch.columns[j] for j in layout.columns()])
     if not len(growing):
         raise ReadError("no rows" if bad_rows.count == 0 else "no row can be used", file=file)
     return growing.finish(source=file, require_labels=require_labels)
@@ -247,7 +219,7 @@ class Layout:
         return needed
 
     def columns(self) -> list[int]:
-        """All columns that are read."""
+        """All columns that are read, target and groups last."""
         beside = [j for j in (self.target, self.groups) if j is not None]
         return [*self.features, *beside]
 

@@ -7,14 +7,15 @@ a name or a number of the row.  Both are refused with a sentence rather than fit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.table import NominalTable
+from featloom.data.table import LabelledRows, NominalTable
 from featloom.errors import ReadError
-from featloom.words import counted
+from featloom.words import counted, first_few, no_such
 
 Rows = TypeVar("Rows", NominalTable, FeatureMatrix, NominalTable | FeatureMatrix)
 
@@ -32,6 +33,46 @@ def with_classes(data: Rows) -> tuple[Rows, str]:
     n = int((~known).sum())
     said = counted(n, "row has no class and is", "rows have no class and are")
     return data.take(np.flatnonzero(known)), f"{said} left out"
+
+
+def no_classes(data: LabelledRows) -> str:
+    """What to say of data whose classes nobody named.
+
+    >>> no_classes(NominalTable.from_columns({"letter": ["c"], "sound": ["S"]}))
+    'no classes; name the column that holds them by --target: letter, sound'
+    """
+    said = "no classes; name the column that holds them by --target"
+    return f"{said}: {first_few(data.columns)}" if isinstance(data, NominalTable) else said
+
+
+def check_labelled(data: LabelledRows) -> None:
+    """Refuse what was read with a row that has no class."""
+    file = data.source or "the data"
+    if data.labels is None:
+        raise ReadError(no_classes(data), file=file)
+    if (data.labels < 0).any():
+        raise ReadError(f"row {int(np.argmin(data.labels)) + 1} has no class", file=file)
+
+
+def without_absent_labels(table: NominalTable) -> NominalTable:
+    """Labels that only held-out sentences have are none that a model can learn."""
+    there, labels = np.unique(table.label_codes, return_inverse=True)
+    classes = tuple(table.classes[j] for j in there)
+    if len(classes) < 2:
+        raise ReadError(
+            f"all training tokens have the label {classes[0]!r}; two labels are needed",
+            file=table.source or "the data",
+        )
+    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")
+
+
+def check_columns(data: NominalTable, part: NominalTable) -> None:
+    """Refuse a part that lacks a column of the data that it goes with."""
+    for name in data.columns:
+        if name not in part.columns:
+            asked = f", which {data.source or 'the other part'} has"
+            message = no_such("column", name, part.columns, asked)
+            raise ReadError(message, file=part.source or "the data")
 
 
 def check_classes(

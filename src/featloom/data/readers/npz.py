@@ -22,6 +22,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import open_bytes, read_lines
 from featloom.data.readers.svmlight import MOST_FEATURES, read_names
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 from featloom.formats.archives import open_archive, read_array, read_head
 from featloom.formats.models import OF_NAME, Room
@@ -242,9 +243,8 @@ def _coded(
             raise ReadError(f"missing {what}", file=file)
         names = [str(int(v)) if float(v).is_integer() else str(v) for v in found.tolist()]
         return codes.astype(np.int32), tuple(names)
-    order: dict[str, int] = {}
-    numbers = [order.setdefault(str(value), len(order)) for value in values]
-    return np.array(numbers, dtype=np.int32), tuple(order)
+    names_there = Vocabulary()
+    return names_there.add([str(value) for value in values]), names_there.names
 
 
 def _beside(folder: Path, name: str) -> Path | None:

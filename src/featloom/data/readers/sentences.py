@@ -49,11 +49,10 @@ class Sentences:
     ):
         self.bad_rows = bad_rows
         self.has_documents = False
-        self._target = None if target is None else list(columns).index(target)
-        self._features = [j for j in range(len(columns)) if j != self._target]
-        self._growing = GrowingTable(
-            [columns[j] for j in self._features], target=target, groups="document", missing=missing
-        )
+        features = [name for name in columns if name != target]
+        beside = [] if target is None else [target]
+        self._order = [list(columns).index(name) for name in (*features, *beside)]
+        self._growing = GrowingTable(features, target=target, groups="document", missing=missing)
         self._sentence: list[Sequence[str]] = []
         self._heads: list[int] = []
         self._rows: list[Sequence[str]] = []
@@ -132,7 +131,5 @@ class Sentences:
         if not self._rows:
             return
         columns = list(zip(*self._rows, strict=True))
-        labels = None if self._target is None else columns[self._target]
-        features = [columns[j] for j in self._features]
-        self._growing.extend(features, labels=labels, groups=self._documents)
+        self._growing.extend([*(columns[j] for j in self._order), self._documents])
         self._rows, self._documents = [], []

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.readers.assembly import GrowingColumn
 from featloom.data.readers.bad_rows import BadRows
 from featloom.data.readers.labels import check_classes
 from featloom.data.readers.lines import read_lines
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 
 MOST_FEATURES = 2**23
@@ -61,8 +61,8 @@ def read_svmlight(
     name = os.fspath(path)
     bad_rows = BadRows(name, on_bad_row)
     indices, lengths = array("i"), array("q")
-    labels: list[str] = []
-    groups: list[str] = []
+    classes, documents = Vocabulary(), Vocabulary()
+    labels, groups = array("i"), array("i")
     for number, line in read_lines(name, on_bad_line=bad_rows.add_error):
         try:
             row = _parse(line)
@@ -76,9 +76,9 @@ def read_svmlight(
         if labels and (group is None) == bool(groups):
             bad_rows.add("some rows have a qid and others have none", line=number)
             continue
-        labels.append(label)
+        labels.append(classes[label])
         if group is not None:
-            groups.append(group)
+            groups.append(documents[group])
         indices.extend(features)
         lengths.append(len(features))
     if not lengths:
@@ -88,14 +88,14 @@ def read_svmlight(
     indptr = np.concatenate([[0], np.cumsum(np.frombuffer(lengths, dtype=np.int64))])
     shape = (len(lengths), len(feature_names))
     X = sparse.csr_matrix((np.ones(len(columns), np.int8), columns - base, indptr), shape=shape)
-    fields: dict = {}
-    fields["labels"], fields["classes"] = _coded(labels)
-    if groups:
-        fields["groups"], fields["group_names"] = _coded(groups)
     if require_labels:
-        check_classes(fields["classes"], len(lengths), file=name, target="class")
+        check_classes(classes.names, len(lengths), file=name, target="class")
     bad_rows.warn()
-    return FeatureMatrix.from_csr(X, names=feature_names, target="class", source=name, **fields)
+    return FeatureMatrix.from_csr(
+        X, names=feature_names, labels=np.array(labels, dtype=np.int32), classes=classes.names,
+        groups=np.array(groups, dtype=np.int32) if groups else None, group_names=documents.names,
+        target="class", source=name,
+    )  # fmt: skip
 
 
 def read_names(path: str | os.PathLike[str]) -> list[str]:
@@ -109,12 +109,6 @@ def read_names(path: str | os.PathLike[str]) -> list[str]:
             raise ReadError(message, file=os.fspath(path), line=number)
         names[line] = number
     return list(names)
-
-
-def _coded(values: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    column = GrowingColumn()
-    column.extend(values)
-    return column.codes() - np.int32(1), column.vocabulary
 
 
 class _Fault(Exception):

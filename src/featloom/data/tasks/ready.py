@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from featloom.data.corpora import Corpus, corpus, locate, locate_file
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.readers.conll import read_conll
+from featloom.data.readers.conll import IOB2_COLUMNS, read_conll
 from featloom.data.readers.conllu import read_conllu
 from featloom.data.readers.npz import load_arrays, read_matrix_folder, read_sparse
 from featloom.data.readers.tables import read_table
 from featloom.data.readers.timbl import read_timbl
 from featloom.data.table import NominalTable
-from featloom.data.tasks.entity_text import read_entity_text
 from featloom.data.tasks.letter_to_sound import letter_to_sound
 from featloom.data.tasks.part_of_speech import part_of_speech
 from featloom.errors import InputError
@@ -46,7 +46,13 @@ def load(name: str, part: str | None = None) -> NominalTable | FeatureMatrix:
     if name == "ned-gum":
         return _matrix_part(part)
     file = next(file.path for file in entry.files if file.part == part)
-    return _READERS[name](name, file)
+    return read_file(name, file)
+
+
+def read_file(name: str, file: str) -> Any:
+    """One file of a corpus."""
+    reader, options = _READERS[name]
+    return reader(locate_file(name, file), **options)
 
 
 def _parts(entry: Corpus) -> list[str]:
@@ -79,72 +85,34 @@ def _matrix_part(part: str) -> FeatureMatrix:
     return matrix.take(np.flatnonzero(is_test == (part == "test")))
 
 
-def _letters(name: str, file: str) -> NominalTable:
-    return read_timbl(locate_file(name, file), columns=_LETTERS, format="tabs")
-
-
-def _diminutives(name: str, file: str) -> NominalTable:
-    return read_timbl(locate_file(name, file))
-
-
-def _phrases(name: str, file: str) -> NominalTable:
-    # The same sentence numbers stand for other sentences in other parts, so they are groups,
-    # not a feature.
-    path = locate_file(name, file)
-    return read_table(
-        path,
-        columns=_PHRASE,
-        header=False,
-        separator=" ",
-        target="class",
-        groups="id",
-        quote=None,
-        missing=(),
-    )
-
-
-def _chunks(name: str, file: str) -> NominalTable:
-    return read_conll(locate_file(name, file), columns=("word", "pos", "chunk"))
-
-
-def _trees(name: str, file: str) -> NominalTable:
-    return read_conllu(locate_file(name, file))
-
-
-def _trees_with_chunks(name: str, file: str) -> NominalTable:
-    return read_conllu(locate_file(name, file), last=("chunk", "clause"))
-
-
-def _entities(name: str, file: str) -> NominalTable:
-    return read_entity_text(name, file)
-
-
-def _senses(name: str, file: str) -> FeatureMatrix:
-    return read_sparse(
-        locate_file(name, file), names="feats", labels="sense", classes="senses", groups="doc"
-    )
-
-
 # Data sets whose three parts are made at once.
 _TASKS: dict[str, Callable[[], tuple[NominalTable, NominalTable, NominalTable]]] = {
     "letter-to-sound": _letter_to_sound,
     "pos-known": partial(_part_of_speech, "pos-known", "known"),
     "pos-unknown": partial(_part_of_speech, "pos-unknown", "unknown"),
 }
-_READERS: dict[str, Callable[[str, str], NominalTable | FeatureMatrix]] = {
-    "gs-cmudict": _letters,
-    "conll2000": _chunks,
-    "ud_chinese_gsd_v1": _trees,
-    "ud_english_ewt": _trees,
-    "pt-bosque/ud": _trees,
-    "pt-bosque/floresta": _trees,
-    "pt-bosque/conllx-sample400": _trees,
-    "bosque": _trees,
-    "floresta": _trees_with_chunks,
-    "uner_english_ewt": _entities,
-    "wnut17": _entities,
-    "wikigold": _entities,
-    "wsd-verbs": _senses,
-    "ppattach": _phrases,
-    "dimin": _diminutives,
-}
+_TREES = (
+    "ud_chinese_gsd_v1", "ud_english_ewt", "pt-bosque/ud", "pt-bosque/floresta",
+    "pt-bosque/conllx-sample400", "bosque",
+)  # fmt: skip
+# The reader of each file, and what it is told.
+_READERS: dict[str, tuple[Callable[..., NominalTable | FeatureMatrix], dict[str, Any]]] = {
+    "gs-cmudict": (read_timbl, {"columns": _LETTERS, "format": "tabs"}),
+    "dimin": (read_timbl, {}),
+    "conll2000": (read_conll, {"columns": ("word", "pos", "chunk")}),
+    **dict.fromkeys(_TREES, (read_conllu, {})),
+    "floresta": (read_conllu, {"last": ("chunk", "clause")}),
+    "uner_english_ewt": (read_conll, {"columns": IOB2_COLUMNS, "ragged": True}),
+    "wnut17": (read_conll, {}),
+    "wikigold": (read_conll, {}),
+    "wsd-verbs": (
+        read_sparse, {"names": "feats", "labels": "sense", "classes": "senses", "groups": "doc"},
+    ),
+    # The same sentence numbers stand for other sentences in other parts, so they are groups,
+    # not a feature.
+    "ppattach": (
+        read_table,
+        {"columns": _PHRASE, "header": False, "separator": " ", "target": "class", "groups": "id",
+         "quote": None, "missing": ()},
+    ),
+}  # fmt: skip

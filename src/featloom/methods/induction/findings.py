@@ -58,7 +58,7 @@ def data_part(data: FeatureMatrix | Blocks) -> dict[str, Any]:
         "features": matrix.shape[1],
         "target": matrix.target,
         "classes": dict(zip(matrix.classes, sizes.tolist(), strict=True)),
-        "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+        "groups": matrix.n_groups,
         "families": sorted(families, key=lambda family: (-family["features"], family["name"])),
     }
 

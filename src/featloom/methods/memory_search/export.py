@@ -110,10 +110,7 @@ def timbl_metric(modes: tuple[str, ...]) -> str:
 
 def _values(table: NominalTable) -> list[list[str]]:
     """The values of each column, and the classes."""
-    named = [
-        np.array(["", *vocabulary], dtype=object)[table.codes[:, j]].tolist()
-        for j, vocabulary in enumerate(table.vocabularies)
-    ]
+    named = [table.values(name, unknown="").tolist() for name in table.columns]
     return [*named, table.label_names.tolist()]
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from featloom.data.readers.labels import check_columns, check_labelled
 from featloom.data.table import NominalTable
-from featloom.errors import InputError, ReadError
+from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds
-from featloom.words import no_such
 
 FEW_ROWS = 2_000
 TENTHS = 10
@@ -62,11 +62,12 @@ def make_parts(
     """
     if valid is not None and folds is not None:
         raise InputError("folds and a validation part are two ways to one end; give one of them")
-    _check_labels(data)
+    check_labelled(data)
     for part in (valid, test):
         if part is not None:
-            _check_labels(part)
-            _check_columns(data, part)
+            check_labelled(part)
+            check_columns(data, part)
+            check_columns(part, data)  # no more and no fewer
     by_folds = valid is None and (folds is not None or len(data) < FEW_ROWS)
     taken = ["test"] if test is None else []
     if valid is None and not by_folds:
@@ -85,30 +86,6 @@ def make_parts(
         held_out["test"] if test is None else test,
         _words(taken, by_folds, data),
     )
-
-
-def _check_labels(table: NominalTable) -> None:
-    if table.labels is None:
-        raise ReadError("no classes", file=table.source or "the data")
-    if (table.labels < 0).any():
-        row = int(np.argmin(table.labels)) + 1
-        raise ReadError(f"row {row} has no class", file=table.source or "the data")
-
-
-def _check_columns(data: NominalTable, part: NominalTable) -> None:
-    """A part has the columns that the rows to remember have, no more and no fewer."""
-    for first, second in ((data, part), (part, data)):
-        for name in first.columns:
-            if name not in second.columns:
-                raise ReadError(
-                    no_such(
-                        "column",
-                        name,
-                        second.columns,
-                        f", which {first.source or 'the other part'} has",
-                    ),
-                    file=second.source or "the data",
-                )
 
 
 def _words(taken: list[str], by_folds: bool, data: NominalTable) -> str:

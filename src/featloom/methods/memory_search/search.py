@@ -34,6 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from featloom.counts.values import WEIGHTS
 from featloom.data.class_types import type_of_values
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison
@@ -333,8 +334,7 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             y_valid = valid.row_classes(type_of_values(self.classes_))
         if len(y_valid) != len(valid):
             raise InputError(f"y_valid has {len(y_valid)} labels, X_valid has {len(valid)} rows")
-        code_of = {name: code for code, name in enumerate(self.classes_.tolist())}
-        return np.array([code_of.get(name, -1) for name in np.asarray(y_valid).tolist()])
+        return Vocabulary(self.classes_.tolist()).find(np.asarray(y_valid).tolist())
 
     def _threads(self) -> int:
         return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)

@@ -211,7 +211,7 @@ def _data_part(parts: Parts) -> dict[str, Any]:
         "features": len(train.columns),
         "target": train.target,
         "classes": sizes,
-        "groups": None if train.groups is None else len(np.unique(train.groups)),
+        "groups": train.n_groups,
         "families": [
             {"name": name, "features": len(np.unique(train.codes[:, j])), "single_valued": True}
             for j, name in enumerate(train.columns)

@@ -8,16 +8,16 @@ they count as wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from featloom.data.readers.labels import check_columns, check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable, joined
 from featloom.errors import ReadError
-from featloom.features.expansion import sentence_bounds
-from featloom.words import counted, no_such
+from featloom.words import counted
 
 HELD_OUT = 0.1
 
@@ -34,7 +34,7 @@ class SentenceParts:
     def sizes(self) -> dict[str, int]:
         """Sentences of each part."""
         parts = {"train": self.train, "test": self.test}
-        return {name: len(sentence_bounds(part)) - 1 for name, part in parts.items()}
+        return {name: len(part.bounds) - 1 for name, part in parts.items()}
 
 
 def sentence_parts(
@@ -64,7 +64,7 @@ def sentence_parts(
     for part in (data, valid, test):
         if part is not None:
             _check_labels(part)
-            _check_columns(data, part)
+            check_columns(data, part)
     if test is not None:
         words = "searched and trained on the training part, reported on the test part"
         train = data
@@ -77,7 +77,7 @@ def sentence_parts(
     if valid is not None:
         train = joined(train, valid)
         words += "; the validation sentences are among those searched and trained on"
-    return SentenceParts(_without_absent_labels(train), test, words)
+    return SentenceParts(without_absent_labels(train), test, words)
 
 
 def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
@@ -102,33 +102,17 @@ def new_labels(known: Sequence[str], table: NominalTable) -> str | None:
 
 
 def _check_labels(table: NominalTable) -> None:
-    file = table.source or "the data"
-    if table.labels is None:
-        raise ReadError("no labels", file=file)
-    if len(sentence_bounds(table)) == 2:
+    check_labelled(table)
+    if len(table.bounds) == 2:
         raise ReadError(
             f"one sentence of {len(table):,} tokens; a blank line is expected after each sentence",
-            file=file,
+            file=table.source or "the data",
         )
-
-
-def _check_columns(data: NominalTable, part: NominalTable) -> None:
-    for name in data.columns:
-        if name not in part.columns:
-            raise ReadError(
-                no_such(
-                    "column",
-                    name,
-                    part.columns,
-                    f", which {data.source or 'the training part'} has",
-                ),
-                file=part.source or "the data",
-            )
 
 
 def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, str]:
     """Training and test sentences, and what was drawn: sentences, or documents where they are."""
-    bounds = sentence_bounds(data)
+    bounds = data.bounds
     n = len(bounds) - 1
     units, unit = np.arange(n), "sentences"
     if data.groups is not None and len(np.unique(data.groups)) > 1:
@@ -142,15 +126,3 @@ def _split(data: NominalTable, seed: int) -> tuple[NominalTable, NominalTable, s
     is_test = np.isin(unit_of, drawn)
     train, test = (take_sentences(data, np.flatnonzero(one)) for one in (~is_test, is_test))
     return train, test, unit
-
-
-def _without_absent_labels(table: NominalTable) -> NominalTable:
-    """Labels that only held-out sentences have are none that a model can learn."""
-    there, labels = np.unique(table.label_codes, return_inverse=True)
-    classes = tuple(table.classes[j] for j in there)
-    if len(classes) < 2:
-        raise ReadError(
-            f"all training tokens have the label {classes[0]!r}; two labels are needed",
-            file=table.source or "the data",
-        )
-    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from featloom.data.table import NominalTable
-from featloom.features.expansion import TemplateExpansion, sentence_bounds
+from featloom.features.expansion import TemplateExpansion
 from featloom.features.template import Template
 from featloom.kernels import screening as kernel
 from featloom.kernels.templates import number_keys
@@ -45,7 +45,7 @@ class PartModels:
 
     def __init__(self, table: NominalTable, seed: int, threads: int, c2: float = 1.0):
         self.table, self.seed, self.threads, self.c2 = table, seed, threads, c2
-        self.bounds = sentence_bounds(table)
+        self.bounds = table.bounds
         n = len(self.bounds) - 1
         self.part_of = np.empty(n, dtype=np.int64)
         self.part_of[np.random.default_rng(seed).permutation(n)] = np.arange(n) % PARTS

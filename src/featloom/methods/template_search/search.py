@@ -23,7 +23,7 @@ from featloom.data.columns import ColumnMaker, derive, fit_makers
 from featloom.data.sentences import table_of_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.features.expansion import check_columns, sentence_bounds
+from featloom.features.expansion import check_columns
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.formats.crfpp import template_line
@@ -150,7 +150,7 @@ class TemplateSearch(BaseEstimator):
             "seed": self._seed(),
             "candidates": None if given is None else plain(given),
         }
-        data = fingerprint(table.codes, table.labels, sentence_bounds(table), list(table.classes))
+        data = fingerprint(table.codes, table.labels, table.bounds, list(table.classes))
         opened: Any = nullcontext(None)
         if self.journal is not None:
             opened = Journal(self.journal, data=data, search=description)
@@ -238,11 +238,9 @@ class TemplateSearch(BaseEstimator):
 
 
 def _check_sentences(table: NominalTable) -> None:
-    if table.labels is None or len(table) == 0:
+    if not len(table.known_labels):
         raise InputError("there are no labels to learn from")
-    if (table.labels < 0).any():
-        raise InputError(f"token {int(np.argmin(table.labels))} has no label")
-    n = len(sentence_bounds(table)) - 1
+    n = len(table.bounds) - 1
     if n < 2 * PARTS:
         raise InputError(f"{n} sentences are too few to search on; at least {2 * PARTS} are needed")
 

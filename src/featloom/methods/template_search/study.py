@@ -28,7 +28,6 @@ from featloom.evaluation.chunks import (
 )
 from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.evaluation.systems import compare_systems
-from featloom.features.expansion import sentence_bounds
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.findings import (
     race_section,
@@ -61,7 +60,7 @@ def study_templates(
     train, test = parts.train, parts.test
     _warn_of_new_labels(train, test)
     # A place beyond the longest sentence is never there.
-    window = min(search.window, max(int(np.diff(sentence_bounds(train)).max()) - 1, 0))
+    window = min(search.window, max(int(np.diff(train.bounds).max()) - 1, 0))
     stages: dict[str, float] = {}
     say(f"searching templates ({search.strategy}; first use compiles)")
     with _Stage(stages, "search"):

@@ -17,6 +17,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 
 BACKGROUND = -1
@@ -98,8 +99,4 @@ def _cohesion(similar: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 def _numbered(groups: np.ndarray) -> np.ndarray:
     """Groups by the order of their first rows; the background stays what it is."""
-    number: dict[int, int] = {}
-    return np.array(
-        [BACKGROUND if g == BACKGROUND else number.setdefault(g, len(number)) for g in groups],
-        dtype=np.int64,
-    )
+    return Vocabulary(missing=[BACKGROUND]).add(groups).astype(np.int64)

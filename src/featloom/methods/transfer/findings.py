@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.task_rows import TaskRows
+from featloom.data.matrix import FeatureMatrix
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
 from featloom.evaluation.objective import LEVEL
 from featloom.evaluation.significance import Interval, bootstrap_interval, paired_t
@@ -39,30 +39,26 @@ from featloom.words import counted, interval_of_points, number, p_words, points
 MOST_FAMILIES, MOST_SHARED = 1_000, 20
 
 
-def interval_of(test: TaskRows, answers: np.ndarray, *, seed: int = 0) -> Interval:
+def interval_of(test: FeatureMatrix, answers: np.ndarray, *, seed: int = 0) -> Interval:
     """The share of right answers, with its interval over rows, or over groups."""
-    groups = test.matrix.groups
-    units = np.arange(len(test)) if groups is None else groups
-    right = answers == test.labels
-    counts = correct_counts(np.ones(len(test), dtype=bool), right, groups=units)
+    right = answers == test.label_codes
+    counts = correct_counts(np.ones(len(test), dtype=bool), right, groups=test.units)
     return bootstrap_interval(counts, accuracy_of_counts, seed=seed)
 
 
-def task_accuracies(rows: TaskRows, answers: np.ndarray) -> dict[str, float]:
+def task_accuracies(rows: FeatureMatrix, answers: np.ndarray) -> dict[str, float]:
     """The share of right answers of each task."""
-    right = answers == rows.labels
-    return {
-        task: float(right[rows.tasks == task].mean()) for task in np.unique(rows.tasks).tolist()
-    }
+    right, tasks = answers == rows.label_codes, rows.task_codes
+    return {rows.task_names[t]: float(right[tasks == t].mean()) for t in np.unique(tasks)}
 
 
 def tasks_that_can_differ(parts: TransferParts) -> list[str]:
     """Tasks of two classes at least to learn from: those that methods can differ on."""
-    labels, tasks = parts.train.labels, parts.train.tasks
+    labels, tasks = parts.train.label_codes, parts.train.task_codes
     return [
-        task
-        for task in np.unique(parts.test.tasks).tolist()
-        if len(np.unique(labels[tasks == task])) > 1
+        parts.train.task_names[t]
+        for t in np.unique(parts.test.task_codes)
+        if len(np.unique(labels[tasks == t])) > 1
     ]
 
 
@@ -176,10 +172,11 @@ def tasks_section(parts: TransferParts, alone: np.ndarray, helped: np.ndarray) -
     """
     before, after = (task_accuracies(parts.test, answers) for answers in (alone, helped))
     rows: list[list[Any]] = []
+    of_train, of_test = parts.train.task_of_row, parts.test.task_of_row
     for task, share in before.items():
-        mine = parts.train.tasks == task
-        n_classes = len(np.unique(parts.train.labels[mine]))
-        sizes = [int(mine.sum()), int((parts.test.tasks == task).sum()), n_classes]
+        mine = of_train == task
+        n_classes = len(np.unique(parts.train.label_codes[mine]))
+        sizes = [int(mine.sum()), int((of_test == task).sum()), n_classes]
         rows.append([str(task), *sizes, share, after[task], after[task] - share])
     columns: dict[str, str | Column] = {
         "task": "text", "rows": Column("rows", "count", "to learn from"), "test rows": "count",
@@ -270,7 +267,7 @@ def vouchers_section(task: str, rows: Sequence[Sequence[Any]]) -> Section:
 
 
 def best_vouched(
-    selecting: MultiTask, prior: RelevancePrior, train: TaskRows
+    selecting: MultiTask, prior: RelevancePrior, train: FeatureMatrix
 ) -> tuple[str, list[list[Any]]]:
     """The task with the most features that others chose too, and what it chose."""
     chosen = {str(task): _chosen(selecting, prior, train, str(task)) for task in selecting.models_}
@@ -279,13 +276,13 @@ def best_vouched(
 
 
 def _chosen(
-    selecting: MultiTask, prior: RelevancePrior, train: TaskRows, task: str
+    selecting: MultiTask, prior: RelevancePrior, train: FeatureMatrix, task: str
 ) -> list[list[Any]]:
     model = selecting.models_[task]
     selector = model.estimator
     if not isinstance(selector, MDLSelector):
         return []
-    rows = train.matrix.take(train.tasks == task).to_csr()[:, model.columns]
+    rows = train.take(train.task_of_row == task).to_csr()[:, model.columns]
     plain = float(np.log2(max(candidates(rows, selector.min_rows).sum(), 1))) + BITS_OF_A_WEIGHT
     names = [selecting.feature_names_[j] for j in model.columns]
     found: list[list[Any]] = []
@@ -298,19 +295,18 @@ def _chosen(
     return found
 
 
-def data_part(parts: TransferParts, data: TaskRows) -> dict[str, Any]:
+def data_part(parts: TransferParts, data: FeatureMatrix) -> dict[str, Any]:
     """What the data are: rows, classes, features."""
-    matrix = data.matrix
     labels, counts = np.unique(
-        np.concatenate([parts.train.labels, parts.test.labels]), return_counts=True
+        np.concatenate([parts.train.label_names, parts.test.label_names]), return_counts=True
     )
     order = np.argsort(-counts, kind="stable")
     return {
-        "source": matrix.source,
+        "source": data.source,
         "rows": len(parts.train) + len(parts.test),
-        "features": matrix.shape[1],
-        "target": matrix.target,
+        "features": data.shape[1],
+        "target": data.target,
         "classes": {str(labels[i]): int(counts[i]) for i in order},
-        "groups": None if matrix.groups is None else len(np.unique(matrix.groups)),
+        "groups": data.n_groups,
         "warnings": list(parts.warnings),
     }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from featloom.data.task_rows import TaskRows
+from featloom.data.matrix import FeatureMatrix, ValueNames
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
 from featloom.methods.transfer.task_models import TaskModels
@@ -21,7 +21,7 @@ from featloom.methods.transfer.tasks import MultiTask
 from featloom.methods.transfer.transfeat import TaskClass, TransFeat
 
 
-def models_of(model: MultiTask, rows: TaskRows) -> TaskModels:
+def models_of(model: MultiTask, rows: FeatureMatrix) -> TaskModels:
     """The weights of a :class:`MultiTask` that was fitted on such rows."""
     features = atoms(rows)
     parts = {}
@@ -36,10 +36,10 @@ def models_of(model: MultiTask, rows: TaskRows) -> TaskModels:
                 weights = weights * one.scale[:, None]
         spread = spread_out(weights, one.columns, len(features))
         parts[str(task)] = (spread, biases, classes)
-    return TaskModels.of(features, parts, rows.task_column, rows.matrix.target, model.prior_)
+    return TaskModels.of(features, parts, rows.task_column, rows.target, model.prior_)
 
 
-def models_of_transfeat(model: TransFeat, rows: TaskRows) -> TaskModels:
+def models_of_transfeat(model: TransFeat, rows: FeatureMatrix) -> TaskModels:
     """The weights of a :class:`TransFeat` that was fitted on such rows."""
     features = atoms(rows)
     parts = {}
@@ -52,33 +52,30 @@ def models_of_transfeat(model: TransFeat, rows: TaskRows) -> TaskModels:
                 weights[chosen.features, k] = chosen.weights[:, None]
                 biases[k] = chosen.intercept
         parts[str(task)] = (weights.tocsc(), biases, classes)
-    return TaskModels.of(features, parts, rows.task_column, rows.matrix.target)
+    return TaskModels.of(features, parts, rows.task_column, rows.target)
 
 
-def models_of_one(classifier: Any, tasks: np.ndarray, rows: TaskRows) -> TaskModels:
+def models_of_one(classifier: Any, rows: FeatureMatrix) -> TaskModels:
     """One linear classifier of all rows, whose last features are the tasks."""
     features = atoms(rows)
     weights, biases, codes = linear_part(classifier)
     n = len(features)
     by_task = {
-        str(task): biases + weights[n + t] for t, task in enumerate(np.asarray(tasks).tolist())
+        rows.task_names[t]: biases + weights[n + t] for t in np.unique(rows.task_codes).tolist()
     }
     classes = np.asarray(classifier.classes_)[codes].tolist()
     return TaskModels.shared(
-        features, weights[:n], classes, by_task, biases, rows.task_column, rows.matrix.target
+        features, weights[:n], classes, by_task, biases, rows.task_column, rows.target
     )
 
 
-def atoms(rows: TaskRows) -> FeatureList:
+def atoms(rows: FeatureMatrix) -> FeatureList:
     """The features of rows, one by one."""
-    matrix = rows.matrix
-    numbers = np.arange(matrix.shape[1], dtype=np.int32)[:, None]
-    if not rows.columns:
-        return FeatureList.of_matrix(matrix.names, numbers)
-    values: list[list[str]] = [[] for _ in rows.columns]
-    for name, j in zip(matrix.names, matrix.family_of.tolist(), strict=True):
-        values[j].append(str(name)[len(rows.columns[j]) + 1 :])
-    return FeatureList(tuple(rows.columns), tuple(map(tuple, values)), numbers)
+    numbers = np.arange(rows.shape[1], dtype=np.int32)[:, None]
+    if not isinstance(rows.names, ValueNames):
+        return FeatureList.of_matrix(rows.names, numbers)
+    values = tuple(map(tuple, rows.names.vocabularies))
+    return FeatureList(tuple(rows.names.columns), values, numbers)
 
 
 def linear_part(estimator: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

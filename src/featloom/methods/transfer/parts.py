@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from featloom.data.task_rows import TaskRows
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.labels import check_labelled
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import ReadError
 from featloom.evaluation.folds import make_folds
 from featloom.methods.transfer.families import family_of
@@ -27,14 +29,18 @@ _NAMED = 5
 class TransferParts:
     """What is learned from and reported on, how it was come by, and warnings in plain words."""
 
-    train: TaskRows
-    test: TaskRows
+    train: FeatureMatrix
+    test: FeatureMatrix
     words: str
     warnings: tuple[str, ...] = ()
 
 
 def transfer_parts(
-    data: TaskRows, test: TaskRows | None = None, *, rows: int | None = None, seed: int = 0
+    data: FeatureMatrix,
+    test: FeatureMatrix | None = None,
+    *,
+    rows: int | None = None,
+    seed: int = 0,
 ) -> TransferParts:
     """The parts; without a test part some rows of every task are held out.
 
@@ -42,20 +48,24 @@ def transfer_parts(
     ----------
     rows : how many of a task to learn from at most, drawn at random; None: all.
     """
-    if data.n_tasks < 2:
+    if len(data.task_names) < 2:
         raise ReadError(
             "one task; there is nothing to carry over from others, at least two are needed",
-            file=data.matrix.source or "the data",
+            file=data.source or "the data",
         )
     for part in (data, test):
         if part is not None:
-            _check(part)
+            check_labelled(part)
+            if not part.shape[1]:
+                raise ReadError(
+                    "no columns but the task and the class", file=part.source or "the data"
+                )
     warned = []
     words = "learned from the training part, reported on the test part"
     train = data
     if test is None:
         is_test = _held_out(data, seed)
-        whole = "" if data.matrix.groups is None else ", groups whole,"
+        whole = "" if data.groups is None else ", groups whole,"
         words = f"{100 // HELD_OUT} % of the rows of every task{whole} held out as test part"
         train, test = data.take(~is_test), data.take(is_test)
     else:
@@ -63,37 +73,38 @@ def transfer_parts(
     if rows is not None:
         train = first_rows(train, rows, seed)
         words += f"; at most {counted(rows, 'row')} of each task to learn from"
-    known = np.isin(test.tasks, np.unique(train.tasks))
+    known = np.isin(test.task_codes, train.task_codes)
     if not known.all():
         warned.append(
-            f"{_named(test.tasks[~known], 'task')} in the test part alone, not reported on"
+            f"{_named(test.task_of_row[~known], 'task')} in the test part alone, not reported on"
         )
         test = test.take(known)
     if not len(test):
         raise ReadError(
             "no row is left to report on; every task needs rows in both parts",
-            file=test.matrix.source or "the data",
+            file=test.source or "the data",
         )
     return TransferParts(train, test, words, (*warned, *oddities(train, test)))
 
 
-def first_rows(rows: TaskRows, most: int, seed: int = 0) -> TaskRows:
+def first_rows(rows: FeatureMatrix, most: int, seed: int = 0) -> FeatureMatrix:
     """At most so many rows of each task, drawn at random; fewer are among those of more."""
     order = np.random.default_rng(seed).permutation(len(rows))
     place = np.empty(len(rows), dtype=np.int64)
-    for task in np.unique(rows.tasks):
-        mine = order[rows.tasks[order] == task]
+    tasks = rows.task_codes
+    for task in np.unique(tasks):
+        mine = order[tasks[order] == task]
         place[mine] = np.arange(len(mine))
     return rows.take(np.flatnonzero(place < most))
 
 
-def oddities(train: TaskRows, test: TaskRows) -> list[str]:
+def oddities(train: FeatureMatrix, test: FeatureMatrix) -> list[str]:
     """What a reader should know about the tasks before believing a figure."""
-    names = np.unique(train.tasks)
-    task_of = np.searchsorted(names, train.tasks)
-    labels = train.labels
+    there, task_of = np.unique(train.task_codes, return_inverse=True)
+    names = np.array(train.task_names)[there]
+    labels = train.label_codes
     n_classes = np.array([len(np.unique(labels[task_of == t])) for t in range(len(names))])
-    n_rows = np.bincount(task_of, minlength=len(names))
+    n_rows = np.bincount(task_of)
     said = []
     if (n_rows == 1).any():
         said.append(f"{_named(names[n_rows == 1], 'task')} with a single row to learn from")
@@ -102,15 +113,15 @@ def oddities(train: TaskRows, test: TaskRows) -> list[str]:
             f"{_named(names[one], 'task')} with one class to learn from, answered with it by "
             "all methods and left out of the tests"
         )
-    silent = names[~np.isin(names, test.tasks)]
+    silent = names[~np.isin(names, test.task_of_row)]
     if len(silent):
         said.append(f"{_named(silent, 'task')} without a row in the test part, learned from only")
     return said + _lonely(train, names, task_of)
 
 
-def _lonely(train: TaskRows, names: np.ndarray, task_of: np.ndarray) -> list[str]:
+def _lonely(train: FeatureMatrix, names: np.ndarray, task_of: np.ndarray) -> list[str]:
     """Tasks whose features no other task has, and families that one task alone has."""
-    matrix = train.matrix
+    matrix = train
     row_of = np.repeat(np.arange(len(matrix)), np.diff(matrix.indptr))
     met = np.unique(np.stack([task_of[row_of], matrix.indices]), axis=1)
     tasks_of_feature = np.bincount(met[1], minlength=matrix.shape[1])
@@ -133,59 +144,52 @@ def _lonely(train: TaskRows, names: np.ndarray, task_of: np.ndarray) -> list[str
     return said
 
 
-def _check(part: TaskRows) -> None:
-    file = part.matrix.source or "the data"
-    if part.matrix.labels is None:
-        raise ReadError("no classes; name the column that holds them by --target", file=file)
-    if (part.matrix.labels < 0).any():
-        row = int(np.argmax(part.matrix.labels < 0)) + 1
-        raise ReadError(f"row {row} has no class", file=file)
-    if not part.matrix.shape[1]:
-        raise ReadError("no columns but the task and the class", file=file)
-
-
-def _held_out(data: TaskRows, seed: int) -> np.ndarray:
+def _held_out(data: FeatureMatrix, seed: int) -> np.ndarray:
     """Which rows are held out: a fifth of each class of each task."""
-    pairs = np.array([f"{t}\t{y}" for t, y in zip(data.tasks, data.labels, strict=True)])
-    groups = data.matrix.groups
-    n_units = len(data) if groups is None else len(np.unique(groups))
+    pairs = data.task_codes * len(data.classes) + data.label_codes
+    groups = data.groups
+    n_units = len(np.unique(data.units))
     if n_units < 2 * HELD_OUT:
         unit = "rows" if groups is None else "groups"
         raise ReadError(
             f"{n_units} {unit}, too few to hold some out; name a test part by --test",
-            file=data.matrix.source or "the data",
+            file=data.source or "the data",
         )
     fold_of = make_folds(pairs, n_folds=HELD_OUT, groups=groups, seed=seed, allow_rare=True)
     held = fold_of == 0
     if groups is None:
         # A task that would have nothing to learn from is learned from instead.
-        learned = np.unique(data.tasks[~held])
-        held &= np.isin(data.tasks, learned)
+        held &= np.isin(data.task_codes, data.task_codes[~held])
     return held
 
 
-def _same_features(data: TaskRows, test: TaskRows) -> TaskRows:
-    """The test rows over the features of the training rows; others are left out."""
-    features = SharedFeatures([str(name) for name in data.matrix.names])
-    known = set(features.number) & {str(name) for name in test.matrix.names}
+def _same_features(data: FeatureMatrix, test: FeatureMatrix) -> FeatureMatrix:
+    """The test rows over the features, classes and tasks of the training rows.
+
+    Other features are left out, other classes and tasks come last.
+    """
+    features = SharedFeatures([str(name) for name in data.names])
+    known = set(features.number) & {str(name) for name in test.names}
     if not known:
         raise ReadError(
-            f"no feature that {data.matrix.source or 'the training part'} has",
-            file=test.matrix.source or "the test part",
+            f"no feature that {data.source or 'the training part'} has",
+            file=test.source or "the test part",
         )
-    rows = features.read(test.matrix, grow=False)
+    rows = features.read(test, grow=False)
     rows.sort_indices()
-    matrix = replace(
-        data.matrix,
+    classes, tasks = Vocabulary(data.classes), Vocabulary(data.task_names)
+    return replace(
+        data,
         indptr=rows.indptr.astype(np.int64),
         indices=rows.indices.astype(np.int32),
-        labels=test.matrix.labels,
-        classes=test.matrix.classes,
-        groups=test.matrix.groups,
-        group_names=test.matrix.group_names,
-        source=test.matrix.source,
+        labels=classes.add(test.classes)[test.label_codes],
+        classes=classes.names,
+        groups=test.groups,
+        group_names=test.group_names,
+        tasks=tasks.add(test.task_names)[test.task_codes],
+        task_names=tasks.names,
+        source=test.source,
     )
-    return replace(test, matrix=matrix)
 
 
 def _named(names: Sequence[str] | np.ndarray, one: str, many: str = "") -> str:

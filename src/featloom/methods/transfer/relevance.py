@@ -36,6 +36,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError, ReadError
 from featloom.formats.models import Room
 from featloom.learners.stepwise import BITS_OF_A_WEIGHT, select_features
@@ -164,7 +165,7 @@ class RelevancePrior(BaseEstimator):
             if j is not None:
                 answer[place] = p[j]
             else:
-                family = self._family_number.get(self._family_of(name))
+                family = self._families.get(self._family_of(name))
                 answer[place] = rate if family is None else by_family[family]
         return answer
 
@@ -180,7 +181,7 @@ class RelevancePrior(BaseEstimator):
         selected, met = self._totals(exclude)
         numbers = self._family_numbers()
         rates = self._family_rates(selected, met, _rate(selected.sum(), met.sum()))
-        families = list(self._family_number)
+        families = list(self._families)
         seen = np.flatnonzero(np.bincount(numbers, minlength=len(families)))
         return {families[f]: float(rates[f]) for f in sorted(seen, key=lambda f: -rates[f])}
 
@@ -230,7 +231,7 @@ class RelevancePrior(BaseEstimator):
     @property
     def families_(self) -> list[str]:
         numbers = self._family_numbers()
-        families = list(self._family_number)
+        families = list(self._families)
         return [families[number] for number in numbers]
 
     def selected_counts(self, exclude: Hashable = None) -> np.ndarray:
@@ -259,8 +260,8 @@ class RelevancePrior(BaseEstimator):
         self._check()
         self._features = SharedFeatures(self.feature_names)
         self._family_of = family_reader(self.families, self.feature_names)
-        self._family_number: dict[str, int] = {}
-        self._numbers: list[int] = []
+        self._families = Vocabulary()
+        self._family_of_feature = np.empty(0, dtype=np.int32)
         self._counts: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
         self._selected = np.zeros(len(self._features))
         self._met = np.zeros(len(self._features))
@@ -335,14 +336,16 @@ class RelevancePrior(BaseEstimator):
             raise InputError(f"exclude is {task!r}, which is none of the {len(self._counts)} tasks")
 
     def _family_numbers(self) -> np.ndarray:
-        for name in self._features.names[len(self._numbers) :]:
-            family = self._family_of(name)
-            self._numbers.append(self._family_number.setdefault(family, len(self._family_number)))
-        return np.array(self._numbers, dtype=np.int64)
+        """The family of each feature; those that came since it was asked last are added."""
+        known = self._family_of_feature
+        if len(known) < len(self._features):
+            new = map(self._family_of, self._features.names[len(known) :])
+            self._family_of_feature = np.append(known, self._families.add(list(new)))
+        return self._family_of_feature
 
     def _family_rates(self, selected: np.ndarray, met: np.ndarray, rate: float) -> np.ndarray:
         numbers = self._family_numbers()
-        n = len(self._family_number)
+        n = len(self._families)
         chosen = np.bincount(numbers, selected, n)
         exposed = np.bincount(numbers, met, n)
         return (chosen + self.family_kappa * rate) / (exposed + self.family_kappa)
@@ -475,7 +478,7 @@ def prior_of(
     except (InputError, TypeError) as error:
         raise ReadError(f"settings cannot be used: {error}", file=path) from None
     if not content.feature_names_given:
-        prior._features._add(names)
+        prior._features.number.add(names)
     chosen: dict[Hashable, list[int]] = {task: [] for task in content.tasks}
     candidates: dict[Hashable, list[int]] = {task: [] for task in content.tasks}
     for name in names:

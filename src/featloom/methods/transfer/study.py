@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from featloom.data.readers.task_archives import with_tasks
+from featloom.data.matrix import FeatureMatrix
+from featloom.data.readers.task_archives import tasks_as_features
 from featloom.data.row_prints import RowPrints
-from featloom.data.task_rows import TaskRows
+from featloom.data.vocabulary import Vocabulary
 from featloom.learners.stepwise import MDLSelector
 from featloom.methods.transfer import baselines
 from featloom.methods.transfer.findings import (
@@ -71,7 +72,7 @@ Keep = Callable[[str, Any], None]
 
 
 def study_transfer(
-    data: TaskRows,
+    data: FeatureMatrix,
     parts: TransferParts,
     *,
     curve: bool = True,
@@ -119,8 +120,8 @@ def study_transfer(
             )
         )  # fmt: skip
     kept = models_of(fitted[HELPED], train)
-    known = RowPrints.of(with_tasks(train.matrix, train.tasks, train.task_column))
-    keep("model", replace(kept, class_type=train.matrix.class_type, learned=known))
+    known = RowPrints.of(tasks_as_features(train))
+    keep("model", replace(kept, class_type=train.class_type, learned=known))
     pairs = [(HELPED, ALONE), (HELPED, SHUFFLED), (PRICED, FIXED), *RIVALS.items()]
     tests = compare_over_tasks(parts, answers, dict.fromkeys(pairs))
     test_of = {(found.a, found.b): found for found in tests}
@@ -155,9 +156,9 @@ def study_transfer(
     }
 
 
-def learned_prior(train: TaskRows) -> RelevancePrior:
+def learned_prior(train: FeatureMatrix) -> RelevancePrior:
     """The prior of the training rows of all tasks."""
-    names = [str(name) for name in train.matrix.names]
+    names = [str(name) for name in train.names]
     return RelevancePrior(feature_names=names, rounds=ROUNDS).fit(train.by_task())
 
 
@@ -177,16 +178,17 @@ def _methods(prior: RelevancePrior, seed: int, jobs: int) -> dict[str, Any]:
     }
 
 
-def _answers(model: MultiTask | TransFeat, train: TaskRows, test: TaskRows) -> np.ndarray:
+def _answers(model: MultiTask | TransFeat, train: FeatureMatrix, test: FeatureMatrix) -> np.ndarray:
+    """The class of each test row by code; -1 where the test part has no row of it."""
     if isinstance(model, MultiTask):
-        model.fit(train.matrix, train.labels, tasks=train.tasks)
-        return model.predict(test.matrix, tasks=test.tasks).astype(str)
-    model.fit(train.by_task())
-    answers = np.empty(len(test), dtype=object)
-    for task in np.unique(test.tasks).tolist():
-        places = np.flatnonzero(test.tasks == task)
-        answers[places] = model.predict(task, test.matrix.take(places))
-    return answers.astype(str)
+        model.fit(train, train.label_names, tasks=train.task_of_row)
+        answers = model.predict(test, tasks=test.task_of_row)
+    else:
+        model.fit(train.by_task())
+        answers = np.empty(len(test), dtype=object)
+        for task, (rows, _) in test.by_task().items():
+            answers[test.task_of_row == task] = model.predict(task, rows)
+    return Vocabulary(test.classes).find(answers.tolist())
 
 
 def _curve(
@@ -223,9 +225,9 @@ def _add(line: Line, size: int | None, value, low, high) -> None:
     line.high.append(high)
 
 
-def _sizes(train: TaskRows) -> list[int]:
+def _sizes(train: FeatureMatrix) -> list[int]:
     """Numbers of rows below what half of the tasks have."""
-    rows = np.unique(train.tasks, return_counts=True)[1]
+    rows = np.unique(train.task_codes, return_counts=True)[1]
     return [size for size in SIZES if size < np.median(rows)]
 
 
@@ -247,8 +249,8 @@ def _features_a_task(model: Any) -> float:
     return float(np.mean(sizes))
 
 
-def _sizes_in_words(parts: TransferParts, data: TaskRows) -> str:
-    sizes = ((data.n_tasks, "task"), (len(parts.train), "training row"))
+def _sizes_in_words(parts: TransferParts, data: FeatureMatrix) -> str:
+    sizes = ((len(data.task_names), "task"), (len(parts.train), "training row"))
     return ", ".join(counted(*one) for one in (*sizes, (len(parts.test), "test row")))
 
 

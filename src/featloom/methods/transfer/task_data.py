@@ -19,6 +19,7 @@ from scipy import sparse
 from featloom.data.frames import table_from_frame
 from featloom.data.matrix import FeatureMatrix, check_binary
 from featloom.data.table import NominalTable
+from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.learners.inputs import checked_target
 
@@ -42,15 +43,20 @@ class SharedFeatures:
     """
 
     def __init__(self, names: Sequence[str] | None = None):
-        self.names: list[str] = [] if names is None else [str(name) for name in names]
-        self.number = {name: j for j, name in enumerate(self.names)}
-        if len(self.number) < len(self.names):
-            twice = next(n for j, n in enumerate(self.names) if self.number[n] != j)
-            raise InputError(f"feature {twice!r} is named twice")
+        self.number = Vocabulary()
         self.closed = names is not None
+        given = [] if names is None else [str(name) for name in names]
+        self.number.add(given)
+        if len(self.number) < len(given):
+            twice = next(name for name in given if given.count(name) > 1)
+            raise InputError(f"feature {twice!r} is named twice")
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.number)
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.number)
 
     def read(self, X: Any, *, grow: bool = True) -> sparse.csr_matrix:
         """The rows over the shared features; with ``grow=False`` unknown features are left out."""
@@ -66,30 +72,25 @@ class SharedFeatures:
             rows = rows.copy()  # the caller's matrix stays as it is
             rows.sum_duplicates()
             rows.eliminate_zeros()
-        if not self.names and grow:
-            self._add([f"x{j}" for j in range(rows.shape[1])])
-        if rows.shape[1] != len(self.names):
-            raise InputError(f"X has {rows.shape[1]} features, {len(self.names)} are known")
+        if not len(self) and grow:
+            self.number.add([f"x{j}" for j in range(rows.shape[1])])
+        if rows.shape[1] != len(self):
+            raise InputError(f"X has {rows.shape[1]} features, {len(self)} are known")
         return rows
 
     def _renumbered(self, matrix: FeatureMatrix, grow: bool) -> sparse.csr_matrix:
         names = [str(name) for name in matrix.names]
-        new = [name for name in names if name not in self.number]
-        if new and grow:
+        numbers = self.number.find(names)
+        if grow and (numbers < 0).any():
             if self.closed:
-                raise InputError(f"feature {new[0]!r} is not among the feature names")
-            self._add(new)
-        numbers = np.array([self.number.get(name, -1) for name in names], dtype=np.int64)
+                new = names[int(np.argmin(numbers))]
+                raise InputError(f"feature {new!r} is not among the feature names")
+            numbers = self.number.add(names)
         rows = matrix.to_csr()
         known = np.flatnonzero(numbers >= 0)
         part = rows[:, known].tocoo()
-        shape = (rows.shape[0], len(self.names))
+        shape = (rows.shape[0], len(self))
         return sparse.csr_matrix((part.data, (part.row, numbers[known][part.col])), shape=shape)
-
-    def _add(self, names: Sequence[str]) -> None:
-        for name in names:
-            self.number[name] = len(self.names)
-            self.names.append(name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from scipy import sparse
 from featloom.data.class_types import CLASS_TYPES, class_values
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.row_prints import RowPrints, Seen, restored_prints
-from featloom.data.table import UNKNOWN, NominalTable
+from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
 from featloom.formats.models import (
@@ -261,10 +261,7 @@ class TaskModels:
     def tasks_of(self, data: NominalTable | FeatureMatrix) -> np.ndarray:
         """The task that each row names; "" for none."""
         if isinstance(data, NominalTable):
-            place = data.column_index(self.task_column)
-            names = np.array(["", *data.vocabularies[place]], dtype=object)
-            codes = data.codes[:, place]
-            return np.where(codes == UNKNOWN, "", names[codes])
+            return data.values(self.task_column, unknown="")
         start = f"{self.task_column}="
         named = np.array([str(name).startswith(start) for name in data.names], dtype=bool)
         tasks = np.full(len(data), "", dtype=object)

@@ -145,7 +145,7 @@ def rows_of_ones(numbers: np.ndarray, n_features: int) -> sparse.csr_matrix:
 
 def without_sentences(table: NominalTable) -> NominalTable:
     """The table as rows of their own: templates here never look at another row."""
-    return table if table.sequence_bounds is None else replace(table, sequence_bounds=None)
+    return replace(table, sequence_bounds=None)
 
 
 def _mix(values: np.ndarray) -> np.ndarray:

@@ -203,7 +203,7 @@ def data_part(parts: GrowthParts) -> dict[str, Any]:
         "features": len(train.columns),
         "target": "head" if parts.kind == "dependencies" else train.target,
         "classes": dict(sorted(sizes.items(), key=lambda one: -one[1])),
-        "groups": None if train.groups is None else len(np.unique(train.groups)),
+        "groups": train.n_groups,
         "families": [
             {"name": name, "features": n, "single_valued": True}
             for name, n in zip(train.columns, n_values, strict=True)

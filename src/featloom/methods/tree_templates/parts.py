@@ -10,16 +10,17 @@ a sample of these, and a sample of the rows held out is answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from featloom.data.blocks import Blocks
+from featloom.data.readers.labels import check_columns, check_labelled, without_absent_labels
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError, ReadError
 from featloom.evaluation.folds import make_folds
-from featloom.words import no_such, parts_in_words
+from featloom.words import parts_in_words
 
 HELD_OUT = {"table": 5, "sequence": 10, "dependencies": 10}  # one part in so many
 UNITS = {"table": "rows", "sequence": "sentences", "dependencies": "sentences"}
@@ -87,7 +88,9 @@ def growth_parts(
     for part in (data, valid, test):
         if part is not None:
             _check_answers(part, kind)
-            _check_columns(data, part)
+            check_columns(data, part)
+    if not data.columns:
+        raise InputError("there are no columns but the classes")
     words = "learned from the training part, reported on the test part"
     train = data
     if test is None:
@@ -97,7 +100,7 @@ def growth_parts(
         )
         train, test = _taken(data, ~is_test, kind), _taken(data, is_test, kind)
     if kind == "sequence":
-        train = _without_absent_labels(train)
+        train = without_absent_labels(train)
     return GrowthParts(kind, train, valid, test, words)
 
 
@@ -157,40 +160,7 @@ def _taken(data: NominalTable, chosen: np.ndarray, kind: str) -> NominalTable:
 
 
 def _check_answers(table: NominalTable, kind: str) -> None:
-    file = table.source or "the data"
-    if kind == "dependencies":
-        if table.heads is None:
-            raise ReadError("no heads", file=file)
-        return
-    if table.labels is None:
-        raise ReadError("no classes; name the column that holds them by --target", file=file)
-    if (table.labels < 0).any():
-        raise ReadError(f"row {int(np.argmin(table.labels)) + 1} has no class", file=file)
-
-
-def _check_columns(data: NominalTable, part: NominalTable) -> None:
-    for name in data.columns:
-        if name not in part.columns:
-            raise ReadError(
-                no_such(
-                    "column",
-                    name,
-                    part.columns,
-                    f", which {data.source or 'the training part'} has",
-                ),
-                file=part.source or "the data",
-            )
-    if not data.columns:
-        raise InputError("there are no columns but the classes")
-
-
-def _without_absent_labels(table: NominalTable) -> NominalTable:
-    """Labels that only held-out sentences have are none that a model can learn."""
-    there, labels = np.unique(table.label_codes, return_inverse=True)
-    classes = tuple(table.classes[j] for j in there)
-    if len(classes) < 2:
-        raise ReadError(
-            f"all training tokens have the label {classes[0]!r}; two labels are needed",
-            file=table.source or "the data",
-        )
-    return replace(table, labels=labels.astype(np.int32), classes=classes, class_type="str")
+    if kind != "dependencies":
+        check_labelled(table)
+    elif table.heads is None:
+        raise ReadError("no heads", file=table.source or "the data")

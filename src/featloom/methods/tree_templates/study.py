@@ -209,7 +209,7 @@ def compare_answers(
 ) -> tuple[list[Model], list[Comparison]]:
     """Accuracies with intervals, and paired tests of all systems against the first."""
     gold = test.row_classes(class_type)
-    units = np.arange(len(test)) if test.groups is None else test.groups
+    units = test.units
     right = {name: given == gold for name, given in answers.items()}
     always = np.ones(len(test), dtype=bool)
     counts = {name: correct_counts(always, one, groups=units) for name, one in right.items()}

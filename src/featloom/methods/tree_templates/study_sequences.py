@@ -17,7 +17,6 @@ from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.evaluation.chunks import OF_COUNTS, judged_counts, shared_counts
 from featloom.evaluation.systems import compare_systems
-from featloom.features.expansion import sentence_bounds
 from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.features.windows import sequence_templates, window_table
@@ -60,7 +59,7 @@ def study_sequences(
     """
     train, test = parts.train, parts.test
     # A place beyond the longest sentence is never there.
-    window = min(window, max(int(np.diff(sentence_bounds(train)).max()) - 1, 0))
+    window = min(window, max(int(np.diff(train.bounds).max()) - 1, 0))
     seconds: dict[str, float] = {}
     say("growing trees (first use compiles)")
     with stage(seconds, "grow"):
@@ -121,7 +120,7 @@ def _drops(
     tagger: SequenceTagger, grown: Sequence[GrownTemplate], rows: NominalTable, seed: int
 ) -> dict[str, float]:
     """What the metric loses on some sentences without the weights of one template at a time."""
-    n = len(sentence_bounds(rows)) - 1
+    n = len(rows.bounds) - 1
     some = np.random.default_rng(seed).choice(n, min(n, _DROP_SENTENCES), replace=False)
     sentences = take_sentences(rows, np.sort(some))
     gold = gold_labels(sentences)
