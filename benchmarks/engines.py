@@ -37,13 +37,12 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Question
+from featloom.compare.questions import Question
 from featloom.data.corpora import locate_file
-from featloom.data.sentences import take_sentences
+from featloom.data.sentences import seen_alone, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
 from featloom.discover import Discovery, discover
-from featloom.discover.sentences import seen_alone
 from featloom.errors import InputError
 from featloom.evaluation.significance import mcnemar, paired_bootstrap
 from featloom.kernels.compiling import compile_time

@@ -28,7 +28,7 @@ from door import TARGETS
 from interpret.glassbox import ExplainableBoostingClassifier
 from lightgbm import LGBMClassifier
 
-from featloom.compare.contenders import Question
+from featloom.compare.questions import Question
 from featloom.data.open import open_any
 from featloom.discover import discover
 from featloom.discover.front import FOLDS, ask

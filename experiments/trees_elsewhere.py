@@ -39,7 +39,7 @@ from experiments.runner import (
     system_row,
     systems_section,
 )
-from featloom.data.columns import derive, fit_makers
+from featloom.data.columns import default_makers, derive, fit_makers
 from featloom.data.sentences import gold_labels
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import PARTS
@@ -53,7 +53,6 @@ from featloom.formats.packing import packed, unpacked
 from featloom.learners.linear import logistic_regression
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
-from featloom.methods.template_search.candidates import default_makers
 from featloom.methods.tree_templates import TreeTemplates
 from featloom.methods.tree_templates.findings import template_rows, templates_section, tree_of
 from featloom.results import Block, Code, Facts, Section, Tree

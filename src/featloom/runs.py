@@ -38,6 +38,12 @@ except ImportError:  # where there are no such locks, nobody is kept out of a fo
 
 RESULT = "result.json"
 REPORT = "report.html"
+MODEL = "model.featloom"
+FEATURES = "features.json"
+INTERACTIONS = "interactions.vw"
+PRIOR = "prior.json"
+PLAN = "templates.json"
+TEMPLATES = "templates.txt"
 MARK = ".featloom-run"
 LOCK = ".featloom-lock"
 # What a file or a journal is called until it is whole.

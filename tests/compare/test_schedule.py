@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featloom.compare.contenders import Contender
 from featloom.compare.schedule import FirstAnswers
 from featloom.evaluation.protocol import TEST
+from featloom.method import Contender
 from featloom.search import Evaluation, Journal, search
 
 CHANCE = "class shares"

@@ -12,11 +12,12 @@ import numba
 import numpy as np
 import pytest
 
-from featloom.compare.contenders import Contender, Question, names_of
+from featloom.compare.questions import Question, names_of
 from featloom.compare.trials import Trials, warm_up
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts
 from featloom.evaluation.protocol import TEST, make_protocol
+from featloom.method import Contender
 from featloom.results import Grid
 from featloom.search import RoundByRound, search
 from featloom.search.space import json_text

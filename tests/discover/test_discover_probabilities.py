@@ -25,9 +25,9 @@ from featloom.cli.predictors import load_predictor
 from featloom.data.frames import table_from_frame
 from featloom.discover import Discovery, discover
 from featloom.discover.discovery import Watch
-from featloom.discover.recipes import SMOOTHINGS, TEMPERATURES
 from featloom.discover.tables import JUDGES, TableQuestion
 from featloom.features.plan import FeaturePlan
+from featloom.learners.pipelines import SMOOTHINGS, TEMPERATURES
 
 COLUMNS = ["area", "plan", "channel"]
 

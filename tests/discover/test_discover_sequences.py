@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 from featloom.data.readers import read_conll
-from featloom.data.sentences import gold_labels, table_of_sentences, take_sentences
+from featloom.data.sentences import gold_labels, seen_alone, table_of_sentences, take_sentences
 from featloom.data.table import NominalTable
 from featloom.discover import discover
 from featloom.discover.discovery import Watch
-from featloom.discover.sentences import seen_alone
 from featloom.discover.sequences import SentenceQuestion
-from featloom.discover.template_sets import n_searched, usual_set
 from featloom.errors import InputError
 from featloom.evaluation.chunks import chunk_f1, label_codes
 from featloom.evaluation.folds import make_folds
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
+from featloom.learners.template_sets import usual_set
+from featloom.methods.template_search.contenders import n_searched
 
 NOUNS = ("cat", "dog", "fish", "bird", "mouse", "whale")
 

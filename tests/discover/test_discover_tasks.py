@@ -11,7 +11,7 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.data.task_rows import rows_of_tasks
 from featloom.discover import discover
-from featloom.discover.joined_tasks import fit_joined
+from featloom.discover.combined import fit_joined
 from featloom.discover.many_tasks import TaskQuestion
 from featloom.errors import InputError
 from featloom.methods.transfer import MultiTask

@@ -13,9 +13,11 @@ from featloom.data.readers import read_conllu
 from featloom.data.sentences import table_of_trees, take_sentences
 from featloom.data.table import NominalTable
 from featloom.discover import discover
-from featloom.discover.treebanks import TreeQuestion, added, by_hand, share_crossing
+from featloom.discover.treebanks import TreeQuestion
 from featloom.errors import InputError
 from featloom.learners.parser import DependencyParser
+from featloom.learners.parsers import by_hand, share_crossing
+from featloom.methods.tree_templates.contenders import added
 
 NOUNS, VERBS = ("cat", "dog", "fish", "bird"), ("saw", "bit", "met")
 

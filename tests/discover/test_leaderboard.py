@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featloom.compare.contenders import Contender
 from featloom.compare.schedule import FirstAnswers, Judgements
 from featloom.data.table import NominalTable
 from featloom.discover import discover
@@ -23,6 +22,7 @@ from featloom.discover.tables import TableQuestion
 from featloom.evaluation.protocol import TEST, make_protocol
 from featloom.evaluation.significance import holm
 from featloom.evaluation.verdict import LEVEL, corrected_interval
+from featloom.method import Contender
 from featloom.search import Evaluation
 
 NOTHING = "There is nothing to find here"

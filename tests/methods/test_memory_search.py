@@ -11,10 +11,11 @@ from featloom.counts.values import WEIGHTS
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.comparison import MODES, VOTES
+from featloom.learners.pipelines import SMOOTHINGS
 from featloom.methods.memory_search import evaluation as evaluation_module
 from featloom.methods.memory_search.evaluation import FitEvaluation
 from featloom.methods.memory_search.search import STRATEGIES
-from featloom.methods.memory_search.settings import SMOOTHINGS, Setting, SettingSpace
+from featloom.methods.memory_search.settings import Setting, SettingSpace
 
 NAMES = ["focus", "left", "right", "noise"]
 # What keeps each strategy short.

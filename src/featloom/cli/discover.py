@@ -16,10 +16,9 @@ from featloom.data.open import open_any
 from featloom.data.room import share_to_read
 from featloom.discover.discovery import compare_all, time_for
 from featloom.discover.front import FOLDS, JOURNAL, ask, marks_of
-from featloom.discover.kept import MODEL
 from featloom.discover.progress import Progress
 from featloom.errors import InputError
-from featloom.runs import Timing, encode_result
+from featloom.runs import MODEL, Timing, encode_result
 from featloom.search import Interrupted
 from featloom.shown import terminal
 

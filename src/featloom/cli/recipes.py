@@ -8,8 +8,8 @@ from typing import Any
 
 from featloom.data.corpora import names_corpus
 from featloom.data.readers import format_of
-from featloom.discover.kept import MODEL
 from featloom.formats.models import kind_of_model
+from featloom.runs import MODEL
 
 _USES = {"table": "predict", "sequence": "tag", "trees": "parse", "tasks": "predict"}
 _OF_MODELS = {

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Setting
 from featloom.evaluation.protocol import MOST_JUDGED, TEST
+from featloom.method import Contender, Setting
 from featloom.search.space import Candidate, json_text
 from featloom.search.strategies import Result, RoundByRound
 from featloom.words import about

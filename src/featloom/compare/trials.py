@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from time import perf_counter, process_time
 from typing import Any
 
-from featloom.compare.contenders import Contender, Question
+from featloom.compare.questions import Question
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol
 from featloom.kernels.compiling import compile_time
+from featloom.method import Contender
 
 _WARM_UP = 60
 

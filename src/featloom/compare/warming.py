@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Question, Setting
+from featloom.compare.questions import Question
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.kernels.compiling import compile_time, every_kernel
+from featloom.method import Contender, Setting
 
 _UNITS = {"rows": 400, "sentences": 60}  # that kernels are compiled with
 _SEARCHED_S = 0.5  # seconds of a search that is given a time

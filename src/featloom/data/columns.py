@@ -45,6 +45,8 @@ from featloom.words import no_such
 
 RARE = "<rare>"
 
+_FEW_VALUES = 150  # columns of tags, which all the given ones but words are
+
 
 @dataclass(frozen=True)
 class ColumnMaker(ABC):
@@ -363,3 +365,33 @@ def _sign(letter: str) -> str:
     if letter.isdigit():
         return "d"
     return "c" if letter.isalpha() else letter
+
+
+def default_makers(table: NominalTable) -> list[ColumnMaker]:
+    """Columns to derive: of words their form, of tags their first letters, and both in one.
+
+    The column with the most values is taken for the words, those with few for tags.
+
+    >>> table = NominalTable.from_columns({"word": list("abcab"), "tag": list("NVNNV")})
+    >>> [maker.name for maker in default_makers(table)][-3:]
+    ['tag.coarse1', 'tag.coarse2', 'word.frequent100.tag']
+    """
+    sizes = [len(vocabulary) for vocabulary in table.vocabularies]
+    word = table.columns[int(np.argmax(sizes))]
+    tags = [
+        name
+        for name, size in zip(table.columns, sizes, strict=True)
+        if name != word and size <= _FEW_VALUES
+    ]
+    makers: list[ColumnMaker] = [Lower(word)]
+    makers += [Prefix(word, n) for n in (1, 2, 3, 4)]
+    makers += [Suffix(word, n) for n in (1, 2, 3, 4)]
+    makers += [Shape(word), *(Flag(word, flag) for flag in ("digit", "hyphen", "capital"))]
+    makers += [Coarse(tag, n) for tag in tags for n in (1, 2)]
+    makers += [
+        Frequent(word, n, otherwise=tag)
+        for tag in tags
+        for n in (100, 1000)
+        if n == 100 or n < max(sizes)
+    ]
+    return makers

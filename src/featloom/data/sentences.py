@@ -14,7 +14,7 @@ import numpy as np
 
 from featloom.data.readers.conllu import fault_of_tree, read_conllu
 from featloom.data.table import NominalTable, check_names
-from featloom.data.vocabulary import encode
+from featloom.data.vocabulary import Vocabulary, encode
 from featloom.errors import InputError
 
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -187,3 +187,41 @@ def _check_trees(heads: Sequence[Sequence[int]]) -> None:
         fault = fault_of_tree(sentence)
         if fault is not None:
             raise InputError(f"sentence {number}: {fault[1]}")
+
+
+def seen_alone(table: NominalTable) -> NominalTable:
+    """The table with the values and classes that its rows have, numbered as they are met.
+
+    >>> table = NominalTable.from_columns({"letter": list("abc")}, labels=list("ABB"))
+    >>> seen = seen_alone(table.take(np.array([2, 1])))
+    >>> seen.vocabularies, seen.classes, seen.codes.T.tolist(), seen.labels.tolist()
+    ((('c', 'b'),), ('B',), [[1, 2]], [0, 0])
+    """
+    codes = np.zeros_like(table.codes, order="F")
+    vocabularies = []
+    for j, vocabulary in enumerate(table.vocabularies):
+        codes[:, j], met = _as_met(table.codes[:, j], unknown=0)
+        vocabularies.append(tuple(vocabulary[code - 1] for code in met))
+    fields: dict[str, Any] = {}
+    if table.labels is not None:
+        labels, met = _as_met(table.labels, unknown=-1)
+        fields = {
+            "labels": labels - np.int32(1),
+            "classes": tuple(table.classes[code] for code in met),
+        }
+    return replace(table, codes=codes, vocabularies=tuple(vocabularies), **fields)
+
+
+def drawn(table: NominalTable, most: int, seed: int) -> NominalTable:
+    """At most so many of the sentences, drawn at random, in their order."""
+    n = len(table.bounds) - 1
+    if n <= most:
+        return table
+    some = np.random.default_rng(seed).choice(n, most, replace=False)
+    return take_sentences(table, np.sort(some))
+
+
+def _as_met(codes: np.ndarray, unknown: int) -> tuple[np.ndarray, list[int]]:
+    """Codes from 1 in the order they are met, and the old ones in it; 0 for the unknown one."""
+    met = Vocabulary(missing=[unknown])
+    return met.add(codes) + np.int32(1), list(met.names)

@@ -1,7 +1,7 @@
 """Every applicable method on one data set: one protocol, one leaderboard, one honest answer.
 
 ``discover`` takes a file, a table or a DataFrame, recognises what kind of data it is, and compares
-everything that applies to it (see :mod:`featloom.compare.contenders` for what that means,
+everything that applies to it (see :mod:`featloom.compare.questions` for what that means,
 ``tables``, ``sequences``, ``treebanks`` and ``many_tasks`` for what takes part,
 ``compare.schedule`` for the order, ``leaderboard`` for the conclusions).
 """

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from featloom.cluster import current_cluster
-from featloom.compare.contenders import Contender, Fitted, Question, names_of
+from featloom.compare.questions import Question, names_of
 from featloom.compare.schedule import FirstAnswers
 from featloom.compare.trials import Trials
 from featloom.compare.warming import compile_kernels, kernels_of, n_units, needs_kernels
@@ -28,6 +28,7 @@ from featloom.discover.progress import Progress
 from featloom.errors import InputError
 from featloom.evaluation.protocol import TEST, Protocol, drawn, make_protocol
 from featloom.kernels.compiling import is_compiled, set_compiled
+from featloom.method import Contender, Fitted
 from featloom.pool import number_of_workers
 from featloom.results import Block, Section
 from featloom.search import Budget, Evaluation, History, Interrupted, Journal, search

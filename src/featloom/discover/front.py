@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Question
+from featloom.compare.questions import Question
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.open import holds_classes, kind_of, open_any
 from featloom.data.readers.labels import no_classes, with_classes

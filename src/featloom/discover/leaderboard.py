@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from featloom.compare.contenders import Contender, Fitted, Question, Setting
+from featloom.compare.questions import Question
 from featloom.compare.schedule import FirstAnswers, Standing
 from featloom.evaluation.protocol import MOST_JUDGED, TEST, Protocol
 from featloom.evaluation.significance import Comparison, holm
@@ -20,6 +20,7 @@ from featloom.evaluation.verdict import (
     comparable_means,
     corrected_interval,
 )
+from featloom.method import Contender, Fitted, Setting
 from featloom.search import Evaluation
 from featloom.search.space import json_text
 from featloom.words import bare, p_words, percent

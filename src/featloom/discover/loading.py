@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from featloom.discover.kept import MODEL, PLAN, PRIOR
 from featloom.errors import InputError, ReadError
 from featloom.features.plan import FeaturePlan
 from featloom.formats.models import kind_of_model
@@ -20,7 +19,7 @@ from featloom.learners.plan_model import PlanModel
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.transfer import RelevancePrior
 from featloom.methods.transfer.task_models import TaskModels
-from featloom.runs import RESULT, Run, read_result
+from featloom.runs import MODEL, PLAN, PRIOR, RESULT, Run, read_result
 
 USED_BY = {
     "memory": "predict",

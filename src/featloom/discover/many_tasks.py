@@ -8,17 +8,19 @@ tests, so that a gain is one that a task to come may hope for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Question, tallied
+from featloom.compare.questions import Question, tallied
 from featloom.data.matrix import FeatureMatrix
-from featloom.discover.task_contenders import task_contenders
+from featloom.discover.combined import joined_tasks
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, correct_counts
+from featloom.method import Contender, Unsuited
+from featloom.methods import METHODS
 from featloom.methods.transfer.parts import oddities
 
 
@@ -63,14 +65,9 @@ class TaskQuestion(Question):
     def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
         return accuracy_of_counts
 
-    def contenders(self) -> Sequence[Contender]:
-        return task_contenders(self.classes)
-
-    def left_out(self) -> dict[str, str]:
-        few = "tasks have too few rows for it, each by itself"
-        return {"tree templates": few, "memory": few} | {
-            "template search": "rows are not tokens of sentences"
-        }
+    def everyone(self) -> list[Contender | Unsuited]:
+        of_methods = [one for m in METHODS for one in m.contenders_for("tasks", self.classes)]
+        return [*of_methods, joined_tasks(self.classes)]
 
     def data_part(self) -> dict[str, Any]:
         matrix = self.data

@@ -8,16 +8,14 @@ vocabularies, so that nothing of them can be learned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Question, tallied
+from featloom.compare.questions import Question, tallied
 from featloom.data.sentences import take_sentences
 from featloom.data.table import NominalTable
-from featloom.data.vocabulary import Vocabulary
 from featloom.words import percent
 
 MOST_GROUPS = 30  # documents that errors are told of
@@ -102,38 +100,6 @@ def documents(table: NominalTable) -> np.ndarray | None:
     return groups if len(np.unique(groups)) > 1 else None
 
 
-def seen_alone(table: NominalTable) -> NominalTable:
-    """The table with the values and classes that its rows have, numbered as they are met.
-
-    >>> table = NominalTable.from_columns({"letter": list("abc")}, labels=list("ABB"))
-    >>> seen = seen_alone(table.take(np.array([2, 1])))
-    >>> seen.vocabularies, seen.classes, seen.codes.T.tolist(), seen.labels.tolist()
-    ((('c', 'b'),), ('B',), [[1, 2]], [0, 0])
-    """
-    codes = np.zeros_like(table.codes, order="F")
-    vocabularies = []
-    for j, vocabulary in enumerate(table.vocabularies):
-        codes[:, j], met = _as_met(table.codes[:, j], unknown=0)
-        vocabularies.append(tuple(vocabulary[code - 1] for code in met))
-    fields: dict[str, Any] = {}
-    if table.labels is not None:
-        labels, met = _as_met(table.labels, unknown=-1)
-        fields = {
-            "labels": labels - np.int32(1),
-            "classes": tuple(table.classes[code] for code in met),
-        }
-    return replace(table, codes=codes, vocabularies=tuple(vocabularies), **fields)
-
-
-def drawn(table: NominalTable, most: int, seed: int) -> NominalTable:
-    """At most so many of the sentences, drawn at random, in their order."""
-    n = len(table.bounds) - 1
-    if n <= most:
-        return table
-    some = np.random.default_rng(seed).choice(n, most, replace=False)
-    return take_sentences(table, np.sort(some))
-
-
 def sums_of_sentences(marks: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """How many tokens of each sentence are marked.
 
@@ -171,9 +137,3 @@ def repeated_sentences(
             f"{twice:,} of {len(learn) + len(test):,} sentences repeat another one word for word"
         )
     return found
-
-
-def _as_met(codes: np.ndarray, unknown: int) -> tuple[np.ndarray, list[int]]:
-    """Codes from 1 in the order they are met, and the old ones in it; 0 for the unknown one."""
-    met = Vocabulary(missing=[unknown])
-    return met.add(codes) + np.int32(1), list(met.names)

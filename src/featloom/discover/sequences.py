@@ -6,18 +6,24 @@ of tokens with the right label; the labels of the data decide once, for all cont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, tallied
+from featloom.compare.questions import tallied
 from featloom.data.table import NominalTable
+from featloom.discover.combined import thinned_templates
 from featloom.discover.sentences import SentencesQuestion, repeated_sentences
-from featloom.discover.taggers import tagger_contenders
 from featloom.errors import InputError
 from featloom.evaluation.chunks import CHUNK_F1, OF_COUNTS, counts_by, suitable_metric, token_counts
 from featloom.evaluation.metrics import accuracy_of_counts
+from featloom.learners.template_sets import TRAINING, fits, usual_names, usual_set
+from featloom.method import Contender, Setting, Unsuited
+from featloom.methods import METHODS
+from featloom.results import Grid
 from featloom.words import counted, first_and_more, percent
 
 _TELLING = 0.995  # share of tokens that one column alone gets right, which looks like a leak
@@ -88,22 +94,27 @@ class SentenceQuestion(SentencesQuestion):
     def of_chance_counts(self) -> Callable[[np.ndarray], np.ndarray]:
         return accuracy_of_counts
 
-    def contenders(self) -> Sequence[Contender]:
-        return tagger_contenders(self.table)
-
-    def left_out(self) -> dict[str, str]:
-        return {
-            "induction": (
-                "it joins features of rows that stand by themselves; here templates say which "
-                "places of a sentence are joined"
+    def everyone(self) -> list[Contender | Unsuited]:
+        usual = {"templates": usual_names(self.table), **TRAINING}
+        baselines: list[Contender | Unsuited] = [
+            Contender(
+                "most frequent label", "chance", "the commonest label, whatever the token is",
+                fit_same_label, cost=0.01,
             ),
-            "memory search": (
-                "it is for tables; a memory of windows with a few settings stands for it"
+            Contender(
+                "CRF, default templates", "baseline",
+                "a conditional random field on words and columns two tokens around, and on the "
+                "spelling of words where that is better on held-out sentences",
+                fits(usual_set, usual), usual, cost=1.0,
             ),
-            "transfer of feature relevance": (
-                "it needs many tasks, a table whose rows name the task they belong to"
+            Contender(
+                "maximum entropy, default templates", "baseline",
+                "the same features, each token labelled by itself",
+                fits(usual_set, usual, "maxent"), usual, cost=0.7,
             ),
-        }
+        ]  # fmt: skip
+        of_methods = [one for m in METHODS for one in m.contenders_for("sequence", self.table)]
+        return [*baselines, *of_methods, thinned_templates()]
 
     def data_part(self) -> dict[str, Any]:
         sizes = np.bincount(self.labels, minlength=len(self.classes)).tolist()
@@ -181,3 +192,40 @@ def _telling_columns(known: NominalTable, asked: NominalTable) -> list[str]:
 
 def _names(names: Sequence[str]) -> str:
     return first_and_more(list(map(repr, names)), _MOST_NAMED)
+
+
+def fit_same_label(
+    data: NominalTable, settings: Sequence[Setting], seed: int, threads: int
+) -> Iterator[FittedSameLabel]:
+    """The commonest label of some sentences."""
+    commonest = int(np.bincount(data.label_codes).argmax())
+    for _ in settings:
+        yield FittedSameLabel(commonest, data.classes)
+
+
+@dataclass(frozen=True)
+class FittedSameLabel:
+    """One label for all tokens."""
+
+    code: int
+    classes: tuple[str, ...] = field(repr=False)
+
+    size = 1
+    size_words = "1 label"
+
+    @property
+    def setting(self) -> str:
+        return self.model
+
+    @property
+    def model(self) -> str:
+        return str(self.classes[self.code])
+
+    def answers(self, data: NominalTable) -> np.ndarray:
+        return np.full(len(data), self.code, dtype=np.int32)
+
+    def findings(self) -> list[Grid]:
+        return []
+
+    def save(self, folder: Path) -> list[str]:
+        return []

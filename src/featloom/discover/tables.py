@@ -8,20 +8,18 @@ mixed with so much of the class shares.  Outside models are judged as they come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Judged, Question, Setting, tallied
+from featloom.compare.baselines import baselines, yardsticks
+from featloom.compare.questions import Judged, Question, tallied
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
-from featloom.data.vocabulary import Vocabulary
 from featloom.discover.looks import table_warnings
-from featloom.discover.recipes import Recipe, table_recipes
 from featloom.errors import InputError
 from featloom.evaluation.metrics import accuracy_of_counts, f1_of_counts
 from featloom.evaluation.probabilities import (
@@ -48,11 +46,10 @@ from featloom.evaluation.verdict import (
     share_interval,
 )
 from featloom.formats.packing import packed, unpacked
-from featloom.learners.linear import LinearClassifier
-from featloom.results import Grid
+from featloom.learners.pipelines import Rows, Table
+from featloom.method import Contender, Unsuited
+from featloom.methods import METHODS
 from featloom.words import counted, no_such
-
-Rows = NominalTable | FeatureMatrix
 
 JUDGES = ("log-loss", "AUC", "Brier score", "accuracy", "F1")
 _MOST_SHOWN = 200
@@ -394,21 +391,10 @@ class TableQuestion(Question):
 
     # ── contenders and what is told of the data ──
 
-    @cached_property
-    def recipes(self) -> tuple[list[Recipe], dict[str, str]]:
-        return table_recipes(self.data, self.balanced)
-
-    def contenders(self) -> Sequence[Contender]:
-        return [
-            Contender(
-                one.name, one.role, one.idea, partial(fit_each, one), one.axes,
-                one.searches, one.cost, one.compiles, one.costs_like,
-            )
-            for one in self.recipes[0]
-        ]  # fmt: skip
-
-    def left_out(self) -> dict[str, str]:
-        return self.recipes[1]
+    def everyone(self) -> list[Contender | Unsuited]:
+        table = Table(self.data, self.balanced)
+        of_methods = [one for method in METHODS for one in method.contenders_for("table", table)]
+        return [*baselines(table), *of_methods, *yardsticks(table)]
 
     def data_part(self) -> dict[str, Any]:
         data = self.data
@@ -498,120 +484,6 @@ class _Predicted:
             one.view(np.float32).astype(np.float64) for one in shares
         )
         return cls(of_truth, of_answer, answers.astype(np.int64), briers, of_positive, threshold)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedPipeline:
-    """A fitted pipeline, as the comparison sees it.
-
-    Parameters
-    ----------
-    shares : of the classes among the rows it was fitted on, in the order of its classes.
-    learned : how many rows these were.
-    data : the rows it was fitted on.
-    codes : of its model's classes, those that they have in the data.
-    calibration : the number by which its probabilities are calibrated; None: not yet.
-    threshold : probability from which the positive class has the best F1; None: not known.
-    """
-
-    recipe: Recipe
-    model: Any
-    chosen: Setting
-    shares: np.ndarray
-    learned: int
-    data: Rows
-    codes: np.ndarray
-    calibration: float | None = None
-    threshold: float | None = None
-    ask: Callable[[Any], np.ndarray] | None = None
-
-    @property
-    def calibrations(self) -> tuple[float, ...]:
-        return self.recipe.calibrations
-
-    @property
-    def size(self) -> int:
-        return self.recipe.size(self.model)
-
-    @property
-    def size_words(self) -> str:
-        made_of = self.recipe.made_of
-        if self.size == 1:
-            made_of = {"leaves": "leaf"}.get(made_of, made_of.removesuffix("s"))
-        return f"{self.size:,} {made_of}"
-
-    @property
-    def setting(self) -> str:
-        said = {name: value for name, value in self.chosen.items() if value is not None}
-        return ", ".join(
-            f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float) else value}"
-            for name, value in said.items()
-        )
-
-    def probabilities(self, data: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """The codes of the classes it knows, and their probabilities for every row."""
-        ask = self.model.predict_proba if self.ask is None else self.ask
-        return self.codes, np.asarray(ask(data), dtype=float)
-
-    def adjusted(self, p: np.ndarray, value: float, classes: Sequence[str]) -> np.ndarray:
-        """Probabilities as they would be with another calibration."""
-        if self.recipe.calibrated_by == "temperature":
-            raised = np.maximum(p, 1e-300) ** value
-            return raised / raised.sum(axis=1, keepdims=True)
-        shares = np.zeros(len(classes))
-        shares[self.codes] = self.shares
-        return (1 - value) * p + value * np.maximum(shares, 0.5 / (self.learned + 1))
-
-    def with_calibration(self, value: float) -> FittedPipeline:
-        """The same with its model's probabilities calibrated."""
-        self.recipe.calibrate(self.model, value)
-        return replace(self, calibration=value, ask=None)
-
-    def answers(self, data: Rows) -> np.ndarray:
-        codes, p = self.probabilities(data)
-        return codes[p.argmax(axis=1)]
-
-    def findings(self) -> list[Grid]:
-        return self.recipe.findings(self.model, _MOST_SHOWN)
-
-    def save(self, folder: Path) -> list[str]:
-        return self.recipe.save(self.model, folder, self.data)
-
-
-def fit_each(
-    recipe: Recipe, data: Rows, settings: Sequence[Setting], seed: int, threads: int
-) -> Iterator[FittedPipeline]:
-    """Fit every setting; features that several have in common are made once."""
-    names = data.class_values[data.known_labels]
-    present, sizes = np.unique(names, return_counts=True)
-    codes = Vocabulary(data.class_values.tolist()).find(present.tolist())
-    kept: dict[str, tuple[Any, Any, list[Any]]] = {}
-    asks = recipe.asked_together(data, names, settings, threads) if recipe.asked_together else None
-    for place, setting in enumerate(settings):
-        model = recipe.build(setting, seed, threads)
-        if len(model.steps) == 1:
-            model = model.fit(data, names)
-        else:
-            of_features = repr([setting[axis] for axis in recipe.feature_axes])
-            if of_features not in kept:
-                step = model[0]
-                kept = {of_features: (step, step.fit_transform(data, names), [])}
-            step, seen, fitted = kept[of_features]
-            model.steps[0] = (model.steps[0][0], step)
-            _fit_from_nearest(model[-1], seen, names, fitted)
-        ask = None if asks is None else partial(asks, place)
-        yield FittedPipeline(
-            recipe, model, setting, sizes / len(names), len(names), data, codes, ask=ask
-        )  # fmt: skip
-
-
-def _fit_from_nearest(classifier: Any, X: Any, names: np.ndarray, fitted: list[Any]) -> None:
-    """Fit a classifier; a linear one sets out from that of the nearest C on the same features."""
-    if not isinstance(classifier, LinearClassifier):
-        classifier.fit(X, names)
-        return
-    near = min(fitted, key=lambda one: abs(np.log(one.C / classifier.C)), default=None)
-    fitted.append(classifier.fit(X, names, start=near))
 
 
 def best_step(counts: np.ndarray) -> tuple[float, float]:

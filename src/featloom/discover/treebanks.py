@@ -11,7 +11,7 @@ the parser learns with them, by default as one that is fitted without any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,37 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Setting, tallied
+from featloom.compare.questions import tallied
 from featloom.data.sentences import table_of_trees
 from featloom.data.stretches import is_long
 from featloom.data.table import NominalTable
 from featloom.discover.sentences import (
     SentencesQuestion,
     repeated_sentences,
-    seen_alone,
     sums_of_sentences,
 )
 from featloom.evaluation.attachment import is_punctuation
 from featloom.evaluation.metrics import accuracy_of_counts
-from featloom.learners.parser import LONGEST, DependencyParser
-from featloom.learners.parser_templates import TokenColumns, between_templates, manual_templates
-from featloom.learners.tree_paths import GrownTemplate
-from featloom.results import Grid, grid
-from featloom.runs import write_beside
+from featloom.learners.parser import LONGEST
+from featloom.learners.parsers import by_hand, fit_parsers, parser_axes
+from featloom.method import Contender, Setting, Unsuited
+from featloom.methods import METHODS
+from featloom.results import Grid
 from featloom.words import counted
 
 MODEL, TEMPLATES = "model.featloom", "templates.txt"
 UAS = "UAS without punctuation"
-# A parser's own training comes first.
-TRAINING: dict[str, Sequence[Any]] = {"epochs": (5, 3, 10), "training": ("mira", "perceptron")}
-DECODER: dict[str, Sequence[Any]] = {"decoder": ("eisner", "chu-liu-edmonds")}
-# Trees that templates are grown from: one, pruned where a split gains little; or those that did
-# best on another treebank.
-ONE_TREE: dict[str, Any] = {"n_trees": 1, "prune": "gain", "backoff": True, "most": 500}
-MANY_TREES: dict[str, Any] = {}
-FEW_TREES: dict[str, Any] = {"n_trees": 20, "most": 100}
-_SOME_CROSS = 0.1  # share of sentences with crossing arcs, from which it may help to look for them
-_MOST_SHOWN = 200
 
 
 class TreeQuestion(SentencesQuestion):
@@ -86,9 +75,9 @@ class TreeQuestion(SentencesQuestion):
     def of_counts(self) -> Callable[[np.ndarray], np.ndarray]:
         return accuracy_of_counts
 
-    def contenders(self) -> Sequence[Contender]:
-        axes = {**TRAINING, **(DECODER if share_crossing(self.table) > _SOME_CROSS else {})}
-        return [
+    def everyone(self) -> list[Contender | Unsuited]:
+        axes = parser_axes(self.table)
+        baselines: list[Contender | Unsuited] = [
             Contender(
                 "always a neighbour", "chance",
                 "every word hangs on the word before it, or on the next, whichever is commoner",
@@ -99,35 +88,9 @@ class TreeQuestion(SentencesQuestion):
                 "a first-order parser on the templates that experts wrote by hand",
                 partial(fit_parsers, by_hand), axes, cost=1.0,
             ),
-            Contender(
-                "parser, templates from a tree", "method",
-                "the same parser on templates that are paths of a decision tree grown on pairs of "
-                "words",
-                partial(fit_parsers, partial(grown, ONE_TREE)), axes, cost=2.0,
-            ),
-            Contender(
-                "parser, manual templates and trees'", "method",
-                "the same parser on the templates of experts and 100 more of decision trees",
-                partial(fit_parsers, partial(added, FEW_TREES)), axes, cost=2.0,
-            ),
-            Contender(
-                "parser, templates from trees", "method",
-                "the same parser on 500 templates that are paths of many decision trees; as many "
-                "drawn at random did as well in our experiments",
-                partial(fit_parsers, partial(grown, MANY_TREES)), axes, cost=3.0,
-            ),
         ]  # fmt: skip
-
-    def left_out(self) -> dict[str, str]:
-        of_rows = "it is for rows that stand by themselves; here answers must form a tree"
-        return {
-            "induction": of_rows,
-            "memory search": of_rows,
-            "template search": "it is for taggers: it judges templates by the errors of CRFs",
-            "transfer of feature relevance": (
-                "it needs many tasks, a table whose rows name the task they belong to"
-            ),
-        }
+        of_methods = [one for m in METHODS for one in m.contenders_for("trees", self.table)]
+        return [*baselines, *of_methods]
 
     def data_part(self) -> dict[str, Any]:
         names, codes = self._kinds(self.table)
@@ -218,126 +181,8 @@ class FittedNeighbour:
         return []
 
 
-def by_hand(table: NominalTable, how: Mapping[str, Any]) -> DependencyParser:
-    """A parser with the templates of experts.
-
-    >>> ran = [("He", "he", "X", "_", "_", 2, "nsubj"), ("ran", "run", "V", "_", "_", 0, "root")]
-    >>> str(by_hand(table_of_trees([ran] * 9), {"bits": 12}).templates_[0])
-    'head.form'
-    """
-    return DependencyParser(**how).fit(table)
-
-
-def grown(
-    forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]
-) -> DependencyParser:
-    """A parser with paths of decision trees, grown with such settings."""
-    return DependencyParser(templates="tree", forest=forest, **how).fit(table)
-
-
-def added(
-    forest: Mapping[str, Any], table: NominalTable, how: Mapping[str, Any]
-) -> DependencyParser:
-    """A parser with the templates of experts, and those of trees that are not among them."""
-    # Trees grow on the heads that a pilot leaves, which a parser alone knows; one pass is enough.
-    first = grown(forest, table, {**how, "epochs": 1, "relations": False})
-    tokens = TokenColumns.of(table)
-    by_experts = [*manual_templates(tokens), *between_templates(tokens)]
-    there = {frozenset(one.places): one for one in first.templates_}
-    there |= {frozenset(one.places): one for one in by_experts}
-    parser = DependencyParser(templates=list(there.values()), **how).fit(table)
-    parser.grown_ = first.grown_
-    return parser
-
-
-def fit_parsers(
-    fit: Callable[[NominalTable, Mapping[str, Any]], DependencyParser],
-    data: NominalTable,
-    settings: Sequence[Setting],
-    seed: int,
-    threads: int,
-) -> Iterator[FittedParser]:
-    """A parser for each setting; templates are found once, and so are the heads to look at."""
-    table = seen_alone(data)
-    default = {name: values[0] for name, values in {**TRAINING, **DECODER}.items()}
-    first: DependencyParser | None = None
-    for setting in settings:
-        how = default | setting
-        if first is None:
-            first = parser = fit(table, {"n_jobs": threads, "random_state": seed, **how})
-        else:
-            parser = first.retrained(**how)
-        yield FittedParser(parser)
-
-
-@dataclass(eq=False)
-class FittedParser:
-    """A parser that has learned."""
-
-    model: DependencyParser
-
-    @property
-    def size(self) -> int:
-        return int(np.count_nonzero(self.model.model_.weights))
-
-    @property
-    def size_words(self) -> str:
-        return f"{self.size:,} weights of {len(self.model.templates_)} templates"
-
-    @property
-    def setting(self) -> str:
-        crossing = ", arcs may cross" * (self.model.decoder != "eisner")
-        training = "MIRA" if self.model.training == "mira" else "perceptron"
-        return f"{training}, {self.model.epochs} passes{crossing}"
-
-    def answers(self, data: NominalTable) -> np.ndarray:
-        heads = [head for sentence in self.model.predict(data) for head in sentence]
-        return np.array(heads, dtype=np.int32)
-
-    def findings(self) -> list[Grid]:
-        grown: Sequence[GrownTemplate] = getattr(self.model, "grown_", ())
-        rows = [
-            [str(one.template), float(f"{one.gain:.4g}"), round(float(one.coverage), 4), one.trees]
-            for one in grown
-        ]
-        known = {row[0] for row in rows}
-        others = [str(one) for one in self.model.templates_ if str(one) not in known]
-        if not rows:
-            alone = [[one] for one in others[:_MOST_SHOWN]]
-            return [grid("templates", {"template": "feature"}, alone)]
-        rows += [[one, None, None, None] for one in others]
-        columns = {
-            "template": "feature", "gain in bits": "number", "share of edges": "share",
-            "trees": "count",
-        }  # fmt: skip
-        return [grid("templates", columns, rows[:_MOST_SHOWN])]
-
-    def save(self, folder: Path) -> list[str]:
-        self.model.save(folder / MODEL)
-        write_beside(folder / TEMPLATES, "".join(f"{one}\n" for one in self.model.templates_))
-        return [MODEL, TEMPLATES]
-
-
 def _attached(table: NominalTable, heads: np.ndarray) -> np.ndarray:
     """Right heads and tokens of each sentence, without punctuation."""
     words = ~is_punctuation(table)
     right = words & (table.tree_heads == heads)
     return np.stack([sums_of_sentences(marks, table.bounds) for marks in (right, words)], axis=1)
-
-
-def share_crossing(table: NominalTable) -> float:
-    """The share of sentences that have crossing arcs."""
-    cuts = np.split(table.tree_heads, table.bounds[1:-1])
-    return float(np.mean([_arcs_cross(heads) for heads in cuts]))
-
-
-def _arcs_cross(heads: np.ndarray) -> bool:
-    """Whether two arcs of a sentence cross.
-
-    >>> _arcs_cross(np.array([3, 4, 0, 3])), _arcs_cross(np.array([2, 0, 2]))
-    (True, False)
-    """
-    place = np.arange(1, len(heads) + 1)
-    left, right = np.minimum(place, heads), np.maximum(place, heads)
-    begins_inside = (left[:, None] < left) & (left < right[:, None])
-    return bool((begins_inside & (right > right[:, None])).any())

@@ -16,7 +16,8 @@ from featloom.learners.cases import Memory, Queries
 from featloom.learners.comparison import Comparison, decay_of
 from featloom.learners.inputs import order_of_appearance
 from featloom.learners.neighbours import Answers, ask_by_votes, count_correct_by_votes
-from featloom.methods.memory_search.settings import SMOOTHINGS, SettingSpace
+from featloom.learners.pipelines import SMOOTHINGS
+from featloom.methods.memory_search.settings import SettingSpace
 
 _VOTES_HELD = 4_000_000  # of some rows, by every k and every vote, at a time
 

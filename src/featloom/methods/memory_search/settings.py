@@ -21,7 +21,6 @@ from featloom.search.space import Candidate
 
 KS = tuple(range(1, 22, 2))
 # Shares of the class frequencies in probabilities, of which each setting has its best.
-SMOOTHINGS = (0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 SCORINGS = ("accuracy", "log_loss")
 
 

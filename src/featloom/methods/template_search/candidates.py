@@ -15,16 +15,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from featloom.data.columns import (
-    Coarse,
-    ColumnMaker,
-    Flag,
-    Frequent,
-    Lower,
-    Prefix,
-    Shape,
-    Suffix,
-)
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.template import Template
@@ -34,37 +24,6 @@ Places = tuple[Place, ...]
 
 MANY_VALUES = 2000
 WIDEST_GAP = 2  # offsets 0 and 2 have one word between them
-_FEW_VALUES = 150  # columns of tags, which all the given ones but words are
-
-
-def default_makers(table: NominalTable) -> list[ColumnMaker]:
-    """Columns to derive: of words their form, of tags their first letters, and both in one.
-
-    The column with the most values is taken for the words, those with few for tags.
-
-    >>> table = NominalTable.from_columns({"word": list("abcab"), "tag": list("NVNNV")})
-    >>> [maker.name for maker in default_makers(table)][-3:]
-    ['tag.coarse1', 'tag.coarse2', 'word.frequent100.tag']
-    """
-    sizes = [len(vocabulary) for vocabulary in table.vocabularies]
-    word = table.columns[int(np.argmax(sizes))]
-    tags = [
-        name
-        for name, size in zip(table.columns, sizes, strict=True)
-        if name != word and size <= _FEW_VALUES
-    ]
-    makers: list[ColumnMaker] = [Lower(word)]
-    makers += [Prefix(word, n) for n in (1, 2, 3, 4)]
-    makers += [Suffix(word, n) for n in (1, 2, 3, 4)]
-    makers += [Shape(word), *(Flag(word, flag) for flag in ("digit", "hyphen", "capital"))]
-    makers += [Coarse(tag, n) for tag in tags for n in (1, 2)]
-    makers += [
-        Frequent(word, n, otherwise=tag)
-        for tag in tags
-        for n in (100, 1000)
-        if n == 100 or n < max(sizes)
-    ]
-    return makers
 
 
 class CandidateTemplates:

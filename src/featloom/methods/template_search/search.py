@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from featloom.data.columns import ColumnMaker, derive, fit_makers
+from featloom.data.columns import ColumnMaker, default_makers, derive, fit_makers
 from featloom.data.sentences import table_of_sentences
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
@@ -31,7 +31,6 @@ from featloom.learners.sequence_model import KINDS
 from featloom.methods.template_search.candidates import (
     CandidateTemplates,
     Places,
-    default_makers,
     given_templates,
 )
 from featloom.methods.template_search.decisions import StepByStep, plain

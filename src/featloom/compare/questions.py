@@ -1,8 +1,7 @@
-"""What takes part in a comparison, and what is asked of it.
+"""What is asked of contenders.
 
 A :class:`Question` is a data set with a way to judge predictions: its units (rows, or sentences)
 can be held out, dealt into folds and drawn; what a fitted contender predicts for them is judged.
-A :class:`Contender` is fitted on some units with one of its settings and becomes a :class:`Fitted`.
 There is one kind of question for tables, one for sentences, one for trees and one for tables of
 many tasks; the comparison knows none of them by name.
 """
@@ -10,10 +9,9 @@ many tasks; the comparison knows none of them by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +22,7 @@ from featloom.evaluation.significance import (
     paired_bootstrap,
 )
 from featloom.formats.packing import packed, unpacked
-from featloom.results import Grid
-
-Setting: TypeAlias = dict[str, Any]
+from featloom.method import Contender, Fitted, Unsuited
 
 
 @dataclass(frozen=True)
@@ -43,93 +39,6 @@ class Judged:
     score: float
     details: dict[str, Any]
     rows: str
-
-
-class Fitted(Protocol):
-    """A model that was fitted."""
-
-    @property
-    def size(self) -> int:
-        """How many features or stored cases it is made of; fewer is simpler."""
-        ...
-
-    @property
-    def size_words(self) -> str:
-        """The same in words: "3,100 features"."""
-        ...
-
-    @property
-    def setting(self) -> str:
-        """What was tuned, in words: "C 0.3, 1,000 conjunctions"."""
-        ...
-
-    @property
-    def model(self) -> Any:
-        """The estimator that a user gets: a Pipeline, a tagger, a parser."""
-        ...
-
-    def answers(self, data: Any) -> np.ndarray:
-        """An int code for every row or token of the data, in order."""
-        ...
-
-    def findings(self) -> list[Grid]:
-        """What can be read off the model."""
-        ...
-
-    def save(self, folder: Path) -> list[str]:
-        """Write the model (model.featloom) and exports; names of the files."""
-        ...
-
-
-@dataclass(frozen=True)
-class Contender:
-    """One way to predict.
-
-    Parameters
-    ----------
-    name : as the leaderboard has it.
-    role : "chance", "baseline", "method" or "yardstick".
-    idea : what it does, in a line.
-    fit_each : (data, settings, seed, threads) → a :class:`Fitted` for each setting, in order; what
-        the settings have in common is done once.
-    axes : what can be set, each with its values, the default first; tuned one after the other.
-    searches : whether it searches for its setting while it is fitted; it then comes last, and a
-        fitted one may say in ``found`` with which setting the search need not be done again.  A
-        setting may then have ``trials``, the most that the search may do, and ``seconds`` None.
-    cost : a first guess of its seconds beside the others', for the order in which they are tried.
-    compiles : whether its first use compiles kernels, which is not to be timed.
-    costs_like : another contender, and how many times its cost this one's is about, for one that is
-        too slow to be tried unless it can be afforded; ("", 0): it is tried.
-
-    Examples
-    --------
-    >>> one = Contender("linear model", "baseline", "", lambda *_: iter(()), {"C": (1.0, 0.1)})
-    >>> one.default, one.varied(one.default, "C")
-    ({'C': 1.0}, [{'C': 0.1}])
-    """
-
-    name: str
-    role: str
-    idea: str
-    fit_each: Callable[[Any, Sequence[Setting], int, int], Iterator[Fitted]]
-    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    searches: bool = False
-    cost: float = 1.0
-    compiles: bool = True
-    costs_like: tuple[str, float] = ("", 0.0)
-
-    @property
-    def default(self) -> Setting:
-        """The setting that is tried first."""
-        return {name: values[0] for name, values in self.axes.items()}
-
-    def varied(self, setting: Setting, axis: str) -> list[Setting]:
-        """The settings that differ from one in a single axis."""
-        return [setting | {axis: value} for value in self.axes[axis] if value != setting.get(axis)]
-
-    def fit(self, data: Any, setting: Setting, seed: int, threads: int) -> Fitted:
-        """Fit one setting."""
-        return next(iter(self.fit_each(data, [setting], seed, threads)))
 
 
 class Question(ABC):
@@ -235,12 +144,17 @@ class Question(ABC):
         return {}
 
     @abstractmethod
-    def contenders(self) -> Sequence[Contender]:
-        """Everything that applies, cheap ones first."""
+    def everyone(self) -> Sequence[Contender | Unsuited]:
+        """Who applies, and who does not."""
 
-    @abstractmethod
+    def contenders(self) -> list[Contender]:
+        """Everything that applies, cheap ones first."""
+        found = [one for one in self.everyone() if isinstance(one, Contender)]
+        return sorted(found, key=lambda one: one.cost)
+
     def left_out(self) -> dict[str, str]:
         """What does not apply, and why, by name."""
+        return {one.name: one.why for one in self.everyone() if isinstance(one, Unsuited)}
 
     @abstractmethod
     def data_part(self) -> dict[str, Any]:

@@ -1,4 +1,9 @@
-"""Conjunctions for many small tasks: induced where other tasks say that it is worth looking.
+"""Contenders that two methods make together.
+
+**Templates from trees, thinned by search**: of the templates that a forest grew those that a search
+keeps.
+
+**Conjunctions for many small tasks**: induced where other tasks say that it is worth looking.
 
 A task of a few dozen rows has millions of pairs of features, and almost all that seem to tell its
 classes apart do so by chance.  Here each task looks for conjunctions among the features alone that
@@ -8,22 +13,67 @@ join the scaled features of its linear model.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
+from featloom.data.sentences import drawn
+from featloom.data.table import NominalTable
 from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
+from featloom.learners.template_sets import SEARCHED, TemplateSet, fits, usual_window
+from featloom.method import Contender, Setting
 from featloom.methods.induction import ConjunctionInducer
+from featloom.methods.template_search.contenders import found_by_search
+from featloom.methods.transfer.contenders import FittedTasks, fit_once, helped, typed, words_of
 from featloom.methods.transfer.linear_tasks import atoms, linear_part, models_of, spread_out
 from featloom.methods.transfer.task_models import TaskModels
 from featloom.methods.transfer.tasks import MultiTask, TaskModel
+from featloom.methods.tree_templates.contenders import GROWN_ON, SHAPES, grown_templates
 
 LOOKED_AT, KEPT = 100, 30  # features that are joined, and conjunctions, of each task
 _LEAST_ROWS = 3  # of a feature that is joined, and of a conjunction
 
 Pair = tuple[int, ...]
+
+
+def thinned_templates() -> Contender:
+    """A tagger on those of the trees' templates that a search keeps."""
+    return Contender(
+        "templates from trees, thinned by search", "method",
+        "a CRF on those of the trees' templates that take off the errors of CRFs",
+        fits(thinned_set, SEARCHED), SEARCHED, searches=True, cost=10.0,
+    )  # fmt: skip
+
+
+def thinned_set(table: NominalTable, setting: Setting, seed: int, threads: int) -> TemplateSet:
+    """Of the templates that the larger forest grew those that a search keeps."""
+    grown = grown_templates(drawn(table, GROWN_ON, seed), [*SHAPES][-1], seed)
+    candidates = [template for template in grown.plan.templates if template.places]
+    how = {"candidates": candidates, "makers": list(grown.plan.derived)}
+    window = usual_window(table)
+    return found_by_search(table, setting, seed, threads, window, f"{len(candidates)} thinned", how)
+
+
+def joined_tasks(classes: tuple[str, ...]) -> Contender:
+    """Models of tasks on features and conjunctions; ``classes`` are those of all tasks."""
+    return Contender(
+        "conjunctions under the prior", "method",
+        "the same with conjunctions of the features that other tasks found most relevant",
+        partial(fit_once, partial(_fit_tasks, classes)), cost=5.0,
+    )  # fmt: skip
+
+
+def _fit_tasks(
+    classes: tuple[str, ...], data: FeatureMatrix, seed: int, threads: int
+) -> FittedTasks:
+    model = helped(seed, threads).fit(data, data.label_names, tasks=data.task_of_row)
+    models = typed(fit_joined(model, data), data)
+    # What learned knows nothing of conjunctions, so the models themselves are what a user gets.
+    return FittedTasks(models, models, classes, "features", words_of(model), data)
 
 
 def fit_joined(model: MultiTask, rows: FeatureMatrix) -> TaskModels:

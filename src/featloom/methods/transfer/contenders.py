@@ -18,19 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from featloom.compare.contenders import Contender, Setting
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.readers.task_archives import tasks_as_features
 from featloom.data.row_prints import RowPrints
 from featloom.data.vocabulary import Vocabulary
-from featloom.discover.joined_tasks import fit_joined
-from featloom.discover.kept import save_tasks
 from featloom.learners.linear import LinearClassifier
 from featloom.learners.stepwise import MDLSelector
-from featloom.methods.transfer import MultiTask, RelevancePrior, TransFeat, baselines
+from featloom.method import Contender, Method, Setting, Unsuited
+from featloom.methods.transfer import baselines
 from featloom.methods.transfer.linear_tasks import models_of, models_of_one, models_of_transfeat
+from featloom.methods.transfer.relevance import RelevancePrior
 from featloom.methods.transfer.task_models import TaskModels
+from featloom.methods.transfer.tasks import MultiTask
+from featloom.methods.transfer.transfeat import TransFeat
 from featloom.results import Grid, grid
+from featloom.runs import MODEL, PRIOR
 
 # Strengths of the one model for all tasks.
 STRENGTHS = (1.0, 0.1, 0.3, 3.0, 10.0)
@@ -40,7 +42,7 @@ _MOST_SHOWN = 60
 FitEach = Callable[[FeatureMatrix, Sequence[Setting], int, int], Iterator["FittedTasks"]]
 
 
-def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
+def task_contenders(classes: tuple[str, ...]) -> list[Contender | Unsuited]:
     """Everyone, cheap ones first.
 
     Parameters
@@ -49,7 +51,7 @@ def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
     """
 
     def fit(made_of: str, make: Callable[[int, int], MultiTask]) -> FitEach:
-        return partial(_each, partial(_fit_tasks, classes, made_of, make))
+        return partial(fit_once, partial(_fit_tasks, classes, made_of, make))
 
     return [
         Contender(
@@ -82,12 +84,7 @@ def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
         Contender(
             HELPED, "method",
             "a linear model for each task, columns scaled by what other tasks found relevant",
-            fit("features", _helped), cost=4.0,
-        ),
-        Contender(
-            "conjunctions under the prior", "method",
-            "the same with conjunctions of the features that other tasks found most relevant",
-            partial(_each, partial(_fit_joined, classes)), cost=5.0,
+            fit("features", helped), cost=4.0,
         ),
         Contender(
             "selection at the prior's costs", "method",
@@ -96,7 +93,7 @@ def task_contenders(classes: tuple[str, ...]) -> list[Contender]:
         ),
         Contender(
             "TransFeat", "method", "the published method: selection, clusters of tasks, prior",
-            partial(_each, partial(_fit_transfeat, classes)), cost=6.0,
+            partial(fit_once, partial(_fit_transfeat, classes)), cost=6.0,
         ),
         Contender(
             "relevance prior, shuffled", "yardstick",
@@ -225,7 +222,7 @@ def _own(seed: int, threads: int) -> MultiTask:
     return model.set_params(choices=some)
 
 
-def _helped(seed: int, threads: int) -> MultiTask:
+def helped(seed: int, threads: int) -> MultiTask:
     return MultiTask(strengths=baselines.STRENGTHS, n_jobs=threads, random_state=seed)
 
 
@@ -243,7 +240,7 @@ def _priced(seed: int, threads: int) -> MultiTask:
     )
 
 
-def _each(
+def fit_once(
     fit: Callable[[FeatureMatrix, int, int], FittedTasks],
     data: FeatureMatrix,
     settings: Sequence[Setting],
@@ -265,17 +262,8 @@ def _fit_tasks(
 ) -> FittedTasks:
     model = make(seed, threads).fit(data, data.label_names, tasks=data.task_of_row)
     return FittedTasks(
-        model, _typed(models_of(model, data), data), classes, made_of, _words(model), data
+        model, typed(models_of(model, data), data), classes, made_of, words_of(model), data
     )
-
-
-def _fit_joined(
-    classes: tuple[str, ...], data: FeatureMatrix, seed: int, threads: int
-) -> FittedTasks:
-    model = _helped(seed, threads).fit(data, data.label_names, tasks=data.task_of_row)
-    models = _typed(fit_joined(model, data), data)
-    # What learned knows nothing of conjunctions, so the models themselves are what a user gets.
-    return FittedTasks(models, models, classes, "features", _words(model), data)
 
 
 def _fit_transfeat(
@@ -283,7 +271,7 @@ def _fit_transfeat(
 ) -> FittedTasks:
     names = [str(name) for name in data.names]
     model = TransFeat(feature_names=names, n_jobs=threads).fit(data.by_task())
-    models = _typed(models_of_transfeat(model, data), data)
+    models = typed(models_of_transfeat(model, data), data)
     return FittedTasks(model, models, classes, "features chosen", "", data)
 
 
@@ -300,15 +288,36 @@ def _fit_together(
         strength = setting.get("C", STRENGTHS[0])
         model = LinearClassifier(C=strength, n_jobs=threads, random_state=seed)
         models = models_of_one(model.fit(X, data.label_names), data)
-        yield FittedTasks(model, _typed(models, data), classes, "features", f"C {strength:g}", data)
+        yield FittedTasks(model, typed(models, data), classes, "features", f"C {strength:g}", data)
 
 
-def _typed(models: TaskModels, data: FeatureMatrix) -> TaskModels:
+def typed(models: TaskModels, data: FeatureMatrix) -> TaskModels:
     """The models, whose classes are of the type that they have in the data."""
     return replace(models, class_type=data.class_type)
 
 
-def _words(model: MultiTask) -> str:
+def words_of(model: MultiTask) -> str:
     return ", ".join(
         f"{name.rpartition('__')[2]} {value:g}" for name, value in model.setting_.items()
     )
+
+
+def save_tasks(models: Any, folder: Path) -> list[str]:
+    """The models of all tasks, and what tasks found relevant, for tasks to come."""
+    models.save(folder / MODEL)
+    if models.prior is None:
+        return [MODEL]
+    models.prior.save(folder / PRIOR)
+    return [MODEL, PRIOR]
+
+
+_NEEDS = "it needs many tasks, a table whose rows name the task they belong to"
+METHOD = Method(
+    "transfer",
+    {
+        "tasks": task_contenders,
+        "table": [Unsuited("transfer", "there is no column that names a task (--task)")],
+        "sequence": [Unsuited("transfer of feature relevance", _NEEDS)],
+        "trees": [Unsuited("transfer of feature relevance", _NEEDS)],
+    },
+)
