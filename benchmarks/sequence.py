@@ -26,7 +26,7 @@ import numpy as np
 from crfsuite_features import feature_names
 from measure import Seconds, fastest, line, peak_megabytes, run_each
 
-from featloom.data.columns import derive, fit_makers
+from featloom.data.columns import default_makers, derive, fit_makers
 from featloom.data.sentences import gold_labels, split_labels, take_sentences
 from featloom.data.table import NominalTable
 from featloom.data.tasks.ready import load
@@ -34,7 +34,7 @@ from featloom.evaluation.chunks import chunk_f1, label_codes
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search import TemplateSearch
-from featloom.methods.template_search.candidates import CandidateTemplates, default_makers, outward
+from featloom.methods.template_search.candidates import CandidateTemplates, outward
 from featloom.methods.template_search.screen import PartModels, Screen
 
 PASSES, C2, SEEDS = 10, 1.0, 5

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from featloom.data.columns import fit_makers
+from featloom.data.columns import default_makers, fit_makers
 from featloom.data.sentences import gold_labels, take_sentences
 from featloom.data.tasks.ready import load
 from featloom.evaluation.chunks import chunk_counts, label_codes
@@ -29,7 +29,7 @@ from featloom.features.template import Template
 from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger, templates_of_lines
 from featloom.methods.template_search import TemplateSearch
-from featloom.methods.template_search.candidates import CandidateTemplates, default_makers
+from featloom.methods.template_search.candidates import CandidateTemplates
 
 SEEDS = 5
 
