@@ -157,7 +157,7 @@ def test_a_new_result_removes_the_page_of_the_old_one(run):
         ("null", "not a result: expected `object`, got `null`"),
         ("{}", "not a result: object missing required field `schema`"),
         ('{"schema": "1"}', "not a result: expected `int`, got `str` - at `$.schema`"),
-        ('{"schema": 2}', "schema 2 is of a newer featloom; this one reads up to 1"),
+        ('{"schema": 3}', "schema 3 is of a newer featloom; this one reads up to 2"),
         (json.dumps({**RESULT, "schema": 0}), "not a result: there is no schema 0"),
         ("[" * 100_000, "not a result: too deeply nested"),
     ],

@@ -255,7 +255,8 @@ def test_the_accuracy_of_a_run_comes_again_from_its_model(featloom, data_folder,
     featloom("memory", "dimin", "--strategy", "grid", "--ks", "1,5", "--quiet", "--out", run)
     result = json.loads((run / "result.json").read_text())
     again = json.loads(featloom("predict", run, "dimin", "--json").out)
-    assert again["judged"]["accuracy"] == result["test_score"]
+    (chosen,) = [one for one in result["leaderboard"] if one["chosen"]]
+    assert again["judged"]["accuracy"] == chosen["test"]
     assert again["rows"] == 950
 
 

@@ -30,7 +30,7 @@ def candidates(n=6):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_workers_end_at_the_deadline_and_what_was_finished_is_kept(tmp_path, jobs):
-    path, limits = tmp_path / "a.journal", Budget(seconds=4, hard=True)
+    path, limits = tmp_path / "a.journal", Budget(seconds=10, hard=True)
     begun = time.monotonic()
     with Journal(path, **BELONGS_TO) as journal:
         history = search(

@@ -96,7 +96,8 @@ def open_model(
             Run.open(model)
             if not (model / RESULT).exists():
                 raise InputError(f"{model} has not finished; go on by 'featloom resume {model}'")
-            chosen = read_result(model).get("chosen")
+            result = read_result(model)
+            chosen = result.get("chosen") if result.get("kind") == "discover" else None
             why = f"{chosen!r} was chosen, which keeps no model" if chosen else _OLD
             raise ReadError(f"not there; {why}", file=str(path))
     found = kind_of_model(path)
