@@ -53,11 +53,8 @@ class Parity(Question):
     def calibrated(self, fitted, details):
         return Known(1.0, fitted.learned) if details == [{"calibration": "sure"}] else fitted
 
-    def contenders(self):
+    def everyone(self):
         return []
-
-    def left_out(self):
-        return {}
 
     def data_part(self):
         return {}
