@@ -148,9 +148,10 @@ class Question(ABC):
         """Who applies, and who does not."""
 
     def contenders(self) -> list[Contender]:
-        """Everything that applies, cheap ones first."""
+        """Everything that applies: baselines as they are given, then the others, cheap ones first."""
         found = [one for one in self.everyone() if isinstance(one, Contender)]
-        return sorted(found, key=lambda one: one.cost)
+        aside = ("chance", "baseline")
+        return sorted(found, key=lambda one: 0.0 if one.role in aside else one.cost)
 
     def left_out(self) -> dict[str, str]:
         """What does not apply, and why, by name."""
