@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from featloom.learners.memory import save_memory as write
 from featloom.learners.plan_model import plan_model
 from featloom.runs import write_beside
 
@@ -35,8 +34,7 @@ def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
 
 def save_memory(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     """Stored cases, which are the rows that were learned, with the way they are compared."""
-    memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])
-    write(memory, folder / MODEL)
+    getattr(pipeline[-1], "best_estimator_", pipeline[-1]).save(folder / MODEL)
     return [MODEL]
 
 
