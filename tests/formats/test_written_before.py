@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from featloom.data.table import NominalTable
-from featloom.formats.models import load_model
+from featloom.errors import ReadError
+from featloom.formats.models import load_model, save_model
 from featloom.learners.memory import MemoryClassifier
 from featloom.learners.parser import DependencyParser, explain_heads
 from featloom.learners.plan_model import PlanModel
@@ -92,3 +93,18 @@ def test_a_file_that_was_written_before_answers_as_then(name, tmp_path):
     assert again.description == model.description
     assert again.arrays.keys() == model.arrays.keys()
     assert all(np.array_equal(again.arrays[key], model.arrays[key]) for key in model.arrays)
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERED if name != "prior.json"])
+def test_any_byte_that_changed_and_any_other_kind_is_noticed(name, tmp_path):
+    content, path = (FOLDER / name).read_bytes(), tmp_path / name
+    for place in [*range(0, len(content), 97), len(content) - 1]:
+        bent = bytearray(content)
+        bent[place] ^= 1 << place % 8
+        path.write_bytes(bent)
+        with pytest.raises(ReadError, match=f"{name}: (the model is damaged|not a featloom)"):
+            ANSWERED[name](path)
+    kind = load_model(FOLDER / name).kind
+    save_model(path, "letters", {}, {})
+    with pytest.raises(ReadError, match=f"a model of kind 'letters'; '{kind}' is expected"):
+        ANSWERED[name](path)

@@ -11,7 +11,6 @@ import pytest
 from featloom.errors import ReadError
 from featloom.features.template import Template
 from featloom.formats.models import load_model, pack_strings, save_model
-from featloom.learners.memory import MemoryClassifier
 from featloom.learners.parser import DependencyParser
 
 NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
@@ -91,12 +90,6 @@ def test_only_weights_that_are_not_zero_take_room(tmp_path):
     assert (tmp_path / "trees.featloom").stat().st_size < 8 * n_weights + 50_000 < 2**22
 
 
-def test_a_model_of_another_kind_is_no_parser(tmp_path):
-    MemoryClassifier().fit([["a"], ["b"]], ["A", "B"]).save(tmp_path / "letters.featloom")
-    with pytest.raises(ReadError, match="a model of kind 'memory'; 'parser' is expected"):
-        DependencyParser.load(tmp_path / "letters.featloom")
-
-
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     """What the file of a small parser holds."""
@@ -154,13 +147,3 @@ def test_parts_that_do_not_fit_are_refused(damage, parts, tmp_path):
     save_model(tmp_path / "forged.featloom", "parser", forged.description, forged.arrays)
     with pytest.raises(ReadError, match=r"forged.featloom: the model is damaged"):
         DependencyParser.load(tmp_path / "forged.featloom")
-
-
-def test_one_changed_byte_is_noticed(tmp_path):
-    path = tmp_path / "trees.featloom"
-    DependencyParser(bits=12, epochs=1).fit(clauses(20)).save(path)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(bytes(content))
-    with pytest.raises(ReadError, match="damaged"):
-        DependencyParser.load(path)

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, overload
 
 import numpy as np
+from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
@@ -167,6 +168,14 @@ class FeatureList(Sequence[Feature]):
         if isinstance(data, NominalTable):
             data = FeatureMatrix.from_table(data)
         return self._trie.rows(*self._matrix_rows(data))
+
+    def matrix(
+        self, data: NominalTable | FeatureMatrix, dtype: np.dtype | type = np.float64
+    ) -> sparse.csr_matrix:
+        """Ones where a row has a feature, of shape (rows, features)."""
+        indptr, indices = self.rows(data)
+        ones = np.ones(len(indices), dtype)
+        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self)))
 
     def _table_rows(self, table: NominalTable) -> tuple[np.ndarray, np.ndarray]:
         codes = np.zeros((len(table), len(self.columns)), dtype=np.int32, order="F")

@@ -419,7 +419,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self._ask_codes(self._reader.read(self, X).codes, **wanted)
 
     def _ask_codes(self, codes: np.ndarray, **wanted):
-        threads = 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+        threads = number_of_workers(self.n_jobs)
         return ask(self._memory, Queries(codes), self._how, [self.k], threads=threads, **wanted)
 
     def _checked_weights(self) -> np.ndarray:
@@ -512,7 +512,7 @@ def memory_grid(
     for place, learner in enumerate(learners):
         learner._share(first)
         alike.setdefault(learner._how._replace(vote=""), []).append(place)
-    threads = 1 if n_jobs is None else number_of_workers(n_jobs)
+    threads = number_of_workers(n_jobs)
     found: list[Any] = [None] * len(learners)
     for how, places in alike.items():
         levels = sorted({int(learners[place].k) for place in places})

@@ -286,7 +286,7 @@ class DependencyParser(BaseEstimator):
             return [[(head, "_") for head in sentence] for sentence in heads]
         flat = np.full(len(edges.heads), -1, dtype=np.int32)
         flat[_is_token(edges)] = [head for sentence in heads for head in sentence]
-        codes = self._relation_model.label(edges, flat, self._threads())
+        codes = self._relation_model.label(edges, flat, number_of_workers(self.n_jobs))
         names = np.array(self.relations_, dtype=object)[codes[_is_token(edges)]].tolist()
         found = iter(names)
         return [[(head, next(found)) for head in sentence] for sentence in heads]
@@ -430,7 +430,7 @@ class DependencyParser(BaseEstimator):
     def _candidates(self, edges: EdgeSentences) -> Candidates:
         if self._pilot is None:
             return Candidates.all(edges)
-        return self._pilot.candidates(edges, self._threads())
+        return self._pilot.candidates(edges, number_of_workers(self.n_jobs))
 
     def _fit_relations(
         self, table: NominalTable, edges: EdgeSentences, templates: list[Template], seed: int
@@ -482,14 +482,11 @@ class DependencyParser(BaseEstimator):
         is_cut = len(edges) > len(stretches.bounds) - 1
         if is_cut:
             warnings.warn(stretches.in_words(), LongSentence, stacklevel=3)
-        heads = self.model_.parse(edges, self._candidates(edges), self._threads())
+        heads = self.model_.parse(edges, self._candidates(edges), number_of_workers(self.n_jobs))
         found = replace(edges, heads=heads).token_heads()
         if not is_cut:
             return edges, found
         return self._reader.read(table), stretches.joined(found, one_root=self.single_root_)
-
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
 
     def _say(self, what: str, done: int, of: int) -> None:
         if self.progress is not None:
@@ -572,7 +569,7 @@ def explain_heads(
     stretches = Stretches.of(table, parser.longest)
     edges = parser._reader.read(stretches.table)
     candidates = parser._candidates(edges)
-    heads = parser.model_.parse(edges, candidates, parser._threads())
+    heads = parser.model_.parse(edges, candidates, number_of_workers(parser.n_jobs))
     hashes = parser.model_.templates.hashes(edges)
     explained: list[list[HeadReasons]] = [[] for _ in stretches.bounds[1:]]
     trees = replace(edges, heads=heads).token_heads()

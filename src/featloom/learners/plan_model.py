@@ -157,7 +157,9 @@ class PlanModel:
 
     def scores(self, data: Any) -> np.ndarray:
         """(rows, classes) sums of weights."""
-        return self._matrix(self._rows(data)) @ self.weights + self.biases
+        return (
+            self.features.matrix(self._rows(data), self.weights.dtype) @ self.weights + self.biases
+        )
 
     def predict(self, data: Any) -> np.ndarray:
         """The class of each row, of the type that it was learned as.
@@ -201,7 +203,7 @@ class PlanModel:
         """
         data = self._rows(data)
         data = data.take(np.arange(len(data)) if rows is None else np.asarray(rows, dtype=np.int64))
-        there, scores = self._matrix(data), self.scores(data)
+        there, scores = self.features.matrix(data), self.scores(data)
         explained = []
         for row in range(len(data)):
             second, best = _two_best(scores[row])
@@ -240,11 +242,6 @@ class PlanModel:
 
     def _rows(self, data: Any) -> NominalTable | FeatureMatrix:
         return rows_of(data, self.columns, self.used_columns, self.features.vocabularies)
-
-    def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
-        indptr, indices = self.features.rows(data)
-        ones = np.ones(len(indices), dtype=self.weights.dtype)
-        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self.features)))
 
 
 def plan_model(pipeline: Any, *, learned: NominalTable | FeatureMatrix | None = None) -> PlanModel:

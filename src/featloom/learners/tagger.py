@@ -173,24 +173,29 @@ class SequenceTagger(BaseEstimator):
 
     def _learn(self, valid, valid_labels, start) -> None:
         """Train on the features that were found."""
-        data = self._data_of(self._table, self._expansion.features, self._pair_features())
+        data = SequenceData.of(
+            self._table.bounds, self._expansion.features, self._table.labels,
+            self._pair_expansion.features,
+        )  # fmt: skip
         self.model_ = self._new_model(self.model, start)
         self._train(self.model_, data, valid, valid_labels)
         self._filter = None
         if self.candidates is not None:
             self._filter = self._new_model("maxent", None)
-            self._filter.train(data, self._training(), threads=self._threads())
+            self._filter.train(data, self._training(), threads=number_of_workers(self.n_jobs))
 
     def predict(self, sentences) -> list[list[str]]:
         """The labels of sentences, a list for each."""
         data, bounds = self._read(sentences)
-        path = self.model_.tag(data, threads=self._threads(), allowed=self._allowed(data))
+        path = self.model_.tag(
+            data, threads=number_of_workers(self.n_jobs), allowed=self._allowed(data)
+        )
         return split_labels(self.classes_[path], bounds)
 
     def predict_proba(self, sentences) -> list[np.ndarray]:
         """For each sentence an array (tokens, labels) of probabilities; columns as ``classes_``."""
         data, bounds = self._read(sentences)
-        shares = self.model_.probabilities(data, threads=self._threads())
+        shares = self.model_.probabilities(data, threads=number_of_workers(self.n_jobs))
         return [shares[bounds[i] : bounds[i + 1]] for i in range(len(bounds) - 1)]
 
     def predict_nbest(self, sentences, n=5) -> list[list[tuple[float, list[str]]]]:
@@ -321,11 +326,10 @@ class SequenceTagger(BaseEstimator):
 
     def _expand(self) -> None:
         of_label, of_pair = self._templates_by_kind()
-        self._expansion = TemplateExpansion(self._table, of_label, self.cutoff, self._threads())
+        self._expansion = TemplateExpansion(
+            self._table, of_label, self.cutoff, number_of_workers(self.n_jobs)
+        )
         self._pair_expansion = TemplateExpansion(self._table, of_pair, self.cutoff)
-
-    def _pair_features(self) -> np.ndarray:
-        return self._pair_expansion.features
 
     def _new_model(self, kind: str, start) -> SequenceModel:
         model = SequenceModel.zeros(
@@ -361,7 +365,7 @@ class SequenceTagger(BaseEstimator):
     def _train(self, model: SequenceModel, data: SequenceData, valid, valid_labels) -> None:
         how = self._training()
         if valid is None:
-            model.train(data, how, threads=self._threads())
+            model.train(data, how, threads=number_of_workers(self.n_jobs))
             self._warn_of_undone(model)
             return
         held_out, _ = self._read(valid, valid_labels)
@@ -376,7 +380,7 @@ class SequenceTagger(BaseEstimator):
                 best = (loss, model.copy(), n)
             return self.patience is not None and n - best[2] >= self.patience
 
-        model.train(data, how, threads=self._threads(), on_pass=on_pass)
+        model.train(data, how, threads=number_of_workers(self.n_jobs), on_pass=on_pass)
         self._warn_of_undone(model)
         model.weights[...], model.pair_weights[...] = best[1].weights, best[1].pair_weights
 
@@ -394,28 +398,20 @@ class SequenceTagger(BaseEstimator):
         seed = 0 if self.random_state is None else self.random_state
         return Training(self.passes, self.batch, self.rate, self.c2, seed)
 
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
-
     def _read(self, sentences, labels=None):
         check_is_fitted(self, "model_")
-        table = table_of_sentences(sentences, labels, columns=self._column_names(sentences))
-        bounds = table.bounds
+        columns = None if isinstance(sentences, NominalTable) else self.columns_
+        table = table_of_sentences(sentences, labels, columns=columns)
         table = self._table.recode(self._plan.derive(table))
+        pairs = self._pair_expansion.apply(table)
         features = self._expansion.apply(table)
-        return self._data_of(table, features, self._pair_expansion.apply(table)), bounds
-
-    def _column_names(self, sentences) -> Sequence[str] | None:
-        return None if isinstance(sentences, NominalTable) else self.columns_
-
-    def _data_of(self, table: NominalTable, features, pair_features) -> SequenceData:
-        return SequenceData.of(table.bounds, features, table.labels, pair_features)
+        return SequenceData.of(table.bounds, features, table.labels, pairs), table.bounds
 
     def _allowed(self, data: SequenceData) -> np.ndarray | None:
         """Which labels each token may have: the likeliest, up to the one that crosses T."""
         if self._filter is None or self.candidates == 1:
             return None
-        shares = self._filter.probabilities(data, threads=self._threads())
+        shares = self._filter.probabilities(data, threads=number_of_workers(self.n_jobs))
         order = np.argsort(-shares, axis=1, kind="stable")
         ranked = np.take_along_axis(shares, order, axis=1)
         before = np.cumsum(ranked, axis=1) - ranked
@@ -524,75 +520,46 @@ def explain_labels(
     ('DT', 'NN', ['0=the'])
     """
     data, bounds = tagger._read(sentences)
-    threads = tagger._threads()
+    threads = number_of_workers(tagger.n_jobs)
     path = tagger.model_.tag(data, threads=threads, allowed=tagger._allowed(data))
     shares = tagger.model_.probabilities(data, threads=threads).copy()
     shares[np.arange(len(path)), path] = -1
     others = shares.argmax(axis=1) if len(path) else path
     names = tagger.classes_.tolist()
+    table, pairs = tagger.model_.weights, tagger.model_.pair_weights
     explained = []
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         sentence = []
         for at in range(begin, end):
             label, other = int(path[at]), int(others[at])
-            spoken = _of_token(tagger, data, at, label, other)
+            own = _known(data.features[at])
+            words = [tagger._expansion.name(feature) for feature in own.tolist()]
+            weights = [table[own, label] - table[own, other]]
             if tagger.model != "maxent" and at > begin:
-                spoken += _after(tagger, data, at, int(path[at - 1]), label, other)
+                own, before = _known(data.pair_features[at]), int(path[at - 1])
+                words += _pair_names(tagger, own, f"(after {names[before]})")
+                weights.append(pairs[own, before, label] - pairs[own, before, other])
             if tagger.model == "crf" and at + 1 < end:
-                spoken += _before(tagger, data, at, int(path[at + 1]), label, other)
-            weights = np.array([weight for _, weight in spoken])
-            words = [name for name, _ in spoken]
-            sentence.append(strongest(names[label], names[other], weights, words.__getitem__, most))
+                # The features of a pair are those of its second token.
+                own, after = _known(data.pair_features[at + 1]), int(path[at + 1])
+                words += _pair_names(tagger, own, f"(before {names[after]})")
+                weights.append(pairs[own, label, after] - pairs[own, other, after])
+            together = np.concatenate(weights).astype(np.float64)
+            sentence.append(
+                strongest(names[label], names[other], together, words.__getitem__, most)
+            )
         explained.append(sentence)
     return explained
 
 
-Spoken = list[tuple[str, float]]
+def _known(features: np.ndarray) -> np.ndarray:
+    return features[features >= 0]
 
 
-def _of_token(
-    tagger: SequenceTagger, data: SequenceData, at: int, label: int, other: int
-) -> Spoken:
-    weights = tagger.model_.weights
-    return [
-        (tagger._expansion.name(feature), float(weights[feature, label] - weights[feature, other]))
-        for feature in data.features[at].tolist()
-        if feature >= 0
-    ]
-
-
-def _after(
-    tagger: SequenceTagger, data: SequenceData, at: int, before: int, label: int, other: int
-) -> Spoken:
-    pairs, name = tagger.model_.pair_weights, tagger.classes_[before]
-    return [
-        (
-            _pair_name(tagger, feature, f"(after {name})"),
-            float(pairs[feature, before, label] - pairs[feature, before, other]),
-        )
-        for feature in data.pair_features[at].tolist()
-        if feature >= 0
-    ]
-
-
-def _before(
-    tagger: SequenceTagger, data: SequenceData, at: int, after: int, label: int, other: int
-) -> Spoken:
-    # The features of a pair are those of its second token.
-    pairs, name = tagger.model_.pair_weights, tagger.classes_[after]
-    return [
-        (
-            _pair_name(tagger, feature, f"(before {name})"),
-            float(pairs[feature, label, after] - pairs[feature, other, after]),
-        )
-        for feature in data.pair_features[at + 1].tolist()
-        if feature >= 0
-    ]
-
-
-def _pair_name(tagger: SequenceTagger, feature: int, neighbour: str) -> str:
+def _pair_names(tagger: SequenceTagger, features: np.ndarray, neighbour: str) -> list[str]:
     """Number 0 is the pair of labels by itself."""
-    return f"{tagger._pair_expansion.name(feature - 1)} {neighbour}" if feature else neighbour
+    name = tagger._pair_expansion.name
+    return [f"{name(n - 1)} {neighbour}" if n else neighbour for n in features.tolist()]
 
 
 class _Keys(Part):

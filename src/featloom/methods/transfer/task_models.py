@@ -238,7 +238,7 @@ class TaskModels:
         """The class of each row by name, with the task of each given; None: no such task."""
         found = np.full(len(data), None, dtype=object)
         names = np.array(self.classes, dtype=object)
-        for places, outputs, scores in self._scored(self._matrix(data), np.asarray(tasks)):
+        for places, outputs, scores in self._scored(self.features.matrix(data), np.asarray(tasks)):
             found[places] = names[outputs[scores.argmax(axis=1)]]
         return found
 
@@ -252,7 +252,7 @@ class TaskModels:
 
         The answer to a row of no known task is "", without reasons.
         """
-        rows = self._matrix(data)
+        rows = self.features.matrix(data)
         explained = [Reasons("", None, ()) for _ in range(len(data))]
         tasks = self.tasks_of(data) if tasks is None else np.asarray(tasks)
         biases_of = dict(zip(self.tasks, pairwise(self.starts.tolist()), strict=False))
@@ -343,8 +343,3 @@ class TaskModels:
     def _weights_at(self, features: np.ndarray, output: int) -> np.ndarray:
         column = self.weights[:, [int(output)]].toarray().ravel()
         return column[features]
-
-    def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
-        indptr, indices = self.features.rows(data)
-        ones = np.ones(len(indices))
-        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self.features)))
