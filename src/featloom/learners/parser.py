@@ -357,10 +357,10 @@ class DependencyParser(BaseEstimator):
     def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
         """The parser that :meth:`save` wrote; nothing in the file is run."""
         with LAYOUT.reading(path) as (state, room):
-            templates, named = _templates(state["templates"]), state["templates_from"]
+            named = state["templates_from"]
             parser = cls(
                 **state["parameters"],
-                templates=templates if named is None else named,
+                templates=_templates(state["templates"]) if named is None else named,
                 columns=state["grown_on"],
                 derived=state["makers"],
             )
@@ -371,27 +371,23 @@ class DependencyParser(BaseEstimator):
                 raise InputError("an edge column is of no column that tokens have")
             reader = EdgeReader(columns, state["token_columns"], state["vocabularies"])
             parser._reader, parser._trained_on = reader, None
-            parser.templates_, parser.single_root_ = templates, state["single_root"]
-            parser._template_parts = {"pilot": [], "relations": []}
-            _make_room(room, reader, templates, parser.bits)
+            parser.single_root_, parser._template_parts = state["single_root"], {}
+            parser.templates_, layout = _laid_out(room, reader, state["templates"], parser.bits)
             parser.model_ = EdgeModel(
-                EdgeTemplates(reader, templates, parser.bits),
-                projective=parser.decoder == "eisner",
-                single_root=parser.single_root_,
+                layout, projective=parser.decoder == "eisner", single_root=parser.single_root_
             )
             NotZero.fill(parser.model_.weights, state["weights"])
             parser._pilot, parser._relation_model, parser.relations_ = None, None, ()
             if (pilot := state["pilot"]) is not None:
-                parser._template_parts["pilot"] = templates = _templates(pilot.templates)
-                _make_room(room, reader, templates, pilot.bits)
-                parser._pilot = Pilot(EdgeTemplates(reader, templates, pilot.bits), pilot.ratio)
+                own, layout = _laid_out(room, reader, pilot.templates, pilot.bits)
+                parser._template_parts["pilot"] = own
+                parser._pilot = Pilot(layout, pilot.ratio)
                 NotZero.fill(parser._pilot.weights, state["pilot_weights"])
             if (relations := state["relations"]) is not None:
-                parser._template_parts["relations"] = templates = _templates(relations.templates)
-                _make_room(room, reader, templates, relations.bits, len(relations.names))
-                layout = EdgeTemplates(reader, templates, relations.bits, for_relations=True)
-                parser.relations_ = relations.names
-                parser._relation_model = RelationModel(layout, len(relations.names))
+                parser.relations_, n = relations.names, len(relations.names)
+                own, layout = _laid_out(room, reader, relations.templates, relations.bits, n)
+                parser._template_parts["relations"] = own
+                parser._relation_model = RelationModel(layout, n)
                 NotZero.fill(parser._relation_model.weights, state["relation_weights"])
             return parser
 
@@ -714,17 +710,23 @@ LAYOUT = Layout(
 _OF_TEMPLATE = 4096
 
 
-def _make_room(
-    room: Room, reader: EdgeReader, templates: Sequence[Template], bits: int, width: int = 1
-) -> None:
-    """Count a table of weights, and the layout of the templates that look into it."""
+def _laid_out(
+    room: Room,
+    reader: EdgeReader,
+    names: Sequence[Sequence[str]],
+    bits: int,
+    n_relations: int | None = None,
+) -> tuple[list[Template], EdgeTemplates]:
+    """Templates and how they look into a table of weights, once there is room for both."""
     if not 8 <= bits <= 30:
         raise InputError(f"a table of 2**{bits} weights")
-    if width < 1:
+    if n_relations == 0:
         raise InputError("there are no relations")
     n_pairs = N_SIDES * N_DISTANCES * N_COUNTS ** len(reader.of_kind("count"))
     # At most one pair part a template, with a hash for all that a pair can be.
-    room.take((width << bits) * 4 + (len(templates) + 1) * (_OF_TEMPLATE + 8 * n_pairs))
+    room.take(((n_relations or 1) << bits) * 4 + (len(names) + 1) * (_OF_TEMPLATE + 8 * n_pairs))
+    templates = _templates(names)
+    return templates, EdgeTemplates(reader, templates, bits, for_relations=bool(n_relations))
 
 
 def _names(templates: Sequence[Template]) -> list[list[str]]:
