@@ -19,16 +19,13 @@ from featloom.learners.comparison import MODES, VOTES, Comparison
 from featloom.learners.neighbours import (
     ask,
     ask_by_votes,
+    count_correct,
     count_correct_by_votes,
     distances_to_cases,
 )
 
 WEIGHTS = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0]
 LEVELS = [1, 2, 3, 5]
-
-
-def count_correct(memory, queries, how, levels, **more):
-    return count_correct_by_votes(memory, queries, how, levels, [how.vote], **more)[0]
 
 
 @st.composite

@@ -118,6 +118,13 @@ def ask_by_votes(
     )
 
 
+def count_correct(
+    memory: Memory, queries: Queries, how: Comparison, levels: Sequence[int], *, threads: int = 1
+) -> np.ndarray:
+    """How many of the queries get their own class, for each k of ``levels``."""
+    return count_correct_by_votes(memory, queries, how, levels, [how.vote], threads=threads)[0]
+
+
 def count_correct_by_votes(
     memory: Memory,
     queries: Queries,
