@@ -157,6 +157,10 @@ def test_a_list_of_makers_is_fitted_in_order():
         ({"make": "flag", "of": "word", "flag": "vowel"}, "no flag 'vowel'; there are digit"),
         ({"make": "lower", "of": "pos"}, "no column 'pos'; there are word"),
         ({"make": "frequent", "of": "word", "number": 3}, "must be fitted on training data first"),
+        (
+            {"make": "frequent", "of": "word", "number": 3, "values": False},
+            "the commonest values of a column must be text",
+        ),
     ],
 )
 def test_a_wrong_recipe_is_told_in_one_sentence(spec, message):

@@ -127,22 +127,6 @@ def test_classes_of_no_kind_that_files_hold_are_refused(path):
         memory.save(path)
 
 
-def test_a_model_of_another_kind_is_refused(path):
-    save_model(path, "linear", {}, {})
-    with pytest.raises(ReadError, match="a model of kind 'linear'; 'memory' is expected"):
-        MemoryClassifier.load(path)
-
-
-@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
-def test_a_changed_byte_is_noticed(path, place):
-    MemoryClassifier().fit(LETTERS, SOUNDS).save(path)
-    content = bytearray(path.read_bytes())
-    content[int(place * len(content))] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(ReadError, match="the model is damaged: its checksum differs"):
-        MemoryClassifier.load(path)
-
-
 def without(name):
     return lambda description, arrays: (description, {k: v for k, v in arrays.items() if k != name})
 

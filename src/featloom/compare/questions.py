@@ -148,7 +148,7 @@ class Question(ABC):
         """Who applies, and who does not."""
 
     def contenders(self) -> list[Contender]:
-        """Everything that applies: baselines as they are given, then the others, cheap ones first."""
+        """All that applies: baselines as they are given, then the others, cheap ones first."""
         found = [one for one in self.everyone() if isinstance(one, Contender)]
         aside = ("chance", "baseline")
         return sorted(found, key=lambda one: 0.0 if one.role in aside else one.cost)

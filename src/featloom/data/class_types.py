@@ -9,10 +9,12 @@ scikit-learn takes them for measurements.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+
+from featloom.formats.models import Fact
 
 CLASS_TYPES = ("str", "int", "float", "bool")
 _BOOLS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
@@ -71,6 +73,16 @@ def class_values(texts: Sequence[str], class_type: str = "str") -> np.ndarray:
     if class_type == "float":
         return np.array([float(text) for text in texts], dtype=np.float64)
     return np.array([str(text) for text in texts], dtype=object)
+
+
+class ClassType(Fact):
+    """The type of classes as a part of a model; in older files they are text."""
+
+    def __init__(self) -> None:
+        super().__init__(Literal[CLASS_TYPES], "str")
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        return _differ(list(dict.fromkeys(state["classes"])), value)
 
 
 def value_of(text: str, class_type: str) -> Any:

@@ -239,7 +239,8 @@ class Frequent(ColumnMaker):
     values: tuple[str, ...] | None = None
 
     def __post_init__(self):
-        if not all(isinstance(value, str) for value in self.values or ()):
+        values = () if self.values is None else self.values
+        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
             raise InputError("the commonest values of a column must be text")
 
     @property

@@ -8,16 +8,17 @@ whose prints are as small are a sample, drawn by the hash, and what is true of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import UNKNOWN, NominalTable
 from featloom.data.vocabulary import plain_value, value_names
-from featloom.errors import InputError
+from featloom.formats.models import Model, Numbers, Part
 
 MOST = 10_000
 
@@ -101,13 +102,27 @@ class Seen:
         )
 
 
-def restored_prints(prints: np.ndarray | None, complete: bool) -> RowPrints | None:
-    """What a model file says of the rows; older files say nothing."""
-    if prints is None:
-        return None
-    if not 0 < len(prints) <= MOST or (prints[1:] <= prints[:-1]).any():
-        raise InputError("the fingerprints of rows are none")
-    return RowPrints(prints, complete)
+class Prints(Part):
+    """The fingerprints of rows as a part of a model, which older files have not."""
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        return {f"{name}_all": (bool, False)}
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        return {name: Numbers("u8", "rows", optional=True)}
+
+    def write(self, name: str, value: RowPrints | None, model: Model) -> None:
+        model.description[f"{name}_all"] = value is not None and value.complete
+        if value is not None:
+            model.arrays[name] = value.prints
+
+    def read(self, name: str, model: Model) -> RowPrints | None:
+        found = model.arrays.get(name)
+        return None if found is None else RowPrints(found, model.description[f"{name}_all"])
+
+    def fits(self, value: RowPrints, state: Mapping[str, Any]) -> bool:
+        prints = value.prints
+        return 0 < len(prints) <= MOST and not (prints[1:] <= prints[:-1]).any()
 
 
 def prints_of(data: NominalTable | FeatureMatrix) -> np.ndarray:

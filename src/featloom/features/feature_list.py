@@ -8,13 +8,14 @@ read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+from scipy import sparse
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
@@ -23,11 +24,12 @@ from featloom.errors import InputError
 from featloom.features.expand import ConjunctionTrie, padded
 from featloom.features.feature import Feature
 from featloom.features.template import Template
+from featloom.formats.models import Model, Numbers, Part, Vocabularies
 from featloom.kernels.rows import rows_of_codes
 
-MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
+_MOST_PLACES = 1000  # parts of a feature, in what was kept as a file
 # What the number of an atom and its place in the tree that finds features in rows take in memory.
-OF_PART = 100
+_OF_PART = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +169,14 @@ class FeatureList(Sequence[Feature]):
             data = FeatureMatrix.from_table(data)
         return self._trie.rows(*self._matrix_rows(data))
 
+    def matrix(
+        self, data: NominalTable | FeatureMatrix, dtype: np.dtype | type = np.float64
+    ) -> sparse.csr_matrix:
+        """Ones where a row has a feature, of shape (rows, features)."""
+        indptr, indices = self.rows(data)
+        ones = np.ones(len(indices), dtype)
+        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self)))
+
     def _table_rows(self, table: NominalTable) -> tuple[np.ndarray, np.ndarray]:
         codes = np.zeros((len(table), len(self.columns)), dtype=np.int32, order="F")
         for name in self.used_columns:
@@ -210,6 +220,52 @@ class FeatureList(Sequence[Feature]):
     def _trie(self) -> ConjunctionTrie:
         # An atom that few features have comes first, so that few branches are looked into.
         return ConjunctionTrie(self.parts, n_features=self.n_atoms + 1, supports=self._supports)
+
+
+class Features(Part):
+    """A list of features as a part of a model.
+
+    Parameters
+    ----------
+    dtypes : that the numbers of atoms may have.
+    values : name of the array with the values of the columns.
+    """
+
+    def __init__(self, dtypes: str, values: str = "values"):
+        self.parts = Numbers(dtypes, "features", "places", makes=_OF_PART, becomes="i4")
+        self.vocabularies = Vocabularies("", values, "value_starts")
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        return {"columns": (tuple[str, ...],), **self.vocabularies.facts(name)}
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        return {"parts": self.parts, **self.vocabularies.arrays(name)}
+
+    def write(self, name: str, value: FeatureList, model: Model) -> None:
+        model.description["columns"] = value.columns
+        self.parts.write("parts", value.parts, model)
+        self.vocabularies.write(name, value.vocabularies, model)
+
+    def read(self, name: str, model: Model) -> FeatureList:
+        vocabularies = self.vocabularies.read(name, model)
+        return FeatureList(
+            model.description["columns"], vocabularies, self.parts.read("parts", model)
+        )
+
+    def lengths(self, value: FeatureList) -> list[tuple[str, int]]:
+        return self.parts.lengths(value.parts)
+
+    def fits(self, value: FeatureList, state: Mapping[str, Any]) -> bool:
+        columns, parts = value.columns, value.parts
+        return (
+            len(value.vocabularies) == (len(columns) or 1)
+            and len(set(columns)) == len(columns)
+            and self.vocabularies.fits(value.vocabularies, state)
+            and 1 <= parts.shape[1] <= _MOST_PLACES
+            and parts.min(initial=0) >= -1
+            and parts.max(initial=-1) < value.n_atoms
+            and bool((parts >= 0).any(axis=1).all())
+        )
 
 
 def _check(feature: Feature, place_of: dict[str, int]) -> None:

@@ -5,13 +5,13 @@ Featloom that wrote it, a description (any JSON), and for each array its type, s
 each array is a ``.npy`` file beside it, so other programs can read it too.  The archive's comment
 is a checksum of all bytes before it: one changed byte anywhere is noticed.
 
-Each kind of model has a :class:`Layout`: what its description holds, and its arrays with their
-types and shapes.  Loading believes nothing: the checksum comes first, then every size that the
-archive declares must be the one that the JSON declares and fit the layout, and what all of it takes
-in memory, with the names as Python keeps them and the tables that the learner makes, must be within
-a limit; only then memory is set aside.  Numbers must be finite.  Arrays of Python objects, which
-would need to be unpickled, are refused on both ways.  Checksums guard against damage, not against
-forgery.
+Each kind of model has a :class:`Layout`, a table of its parts: what stands of each in the file, and
+what it must be to fit the others.  It is all that writing and reading a learner go by.  Loading
+believes nothing: the checksum comes first, then every size that the archive declares must be the
+one that the JSON declares and fit the layout, and what all of it takes in memory, with the names as
+Python keeps them and the tables that the learner makes, must be within a limit; only then memory is
+set aside.  Numbers must be finite.  Arrays of Python objects, which would need to be unpickled, are
+refused on both ways.  Checksums guard against damage, not against forgery.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from hashlib import blake2b
 from importlib import metadata
 from itertools import accumulate, pairwise
@@ -82,62 +83,6 @@ class Header(_Schema):
     arrays: dict[str, ArrayFacts]
 
 
-class Numbers:
-    """An array that a kind of model has.
-
-    Parameters
-    ----------
-    dtypes : the types that it may have, as NumPy spells them: "f4 f8".
-    sizes : a name for each dimension; arrays of one layout in which the same name stands have the
-        same length there.  "rows+1" is one longer than "rows"; "*" stands for any length.
-    optional : whether it may be missing.
-    makes : how many bytes loading and the first use make of each number, beside the array itself.
-
-    Examples
-    --------
-    >>> Numbers("f4 f8", "features", "classes").sizes
-    ('features', 'classes')
-    """
-
-    def __init__(self, dtypes: str, *sizes: str, optional: bool = False, makes: int = 0):
-        self.dtypes, self.sizes = dtypes.split(), sizes
-        self.optional, self.makes = optional, makes
-
-
-def names(data: str, starts: str, *, optional: bool = False) -> dict[str, Numbers]:
-    """The two arrays that :func:`pack_strings` gives; ``data`` also stands for how many there are.
-
-    >>> sorted(names("classes", "class_starts"))
-    ['class_starts', 'classes']
-    """
-    return {
-        data: Numbers("u1", f"letters of {data}", optional=optional, makes=_OF_LETTER),
-        starts: Numbers("i8", f"{data}+1", optional=optional, makes=OF_NAME),
-    }
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What the files of a kind of model hold: the one place where this is declared.
-
-    Parameters
-    ----------
-    kind : of the model.
-    description : a msgspec structure that the description has.
-    arrays : by name; "keys_*" stands for any number of arrays whose names begin so.
-    """
-
-    kind: str
-    description: type[msgspec.Struct]
-    arrays: Mapping[str, Numbers]
-
-    def declared(self, name: str) -> Numbers | None:
-        """What an array of that name must be; None: there is none of that name."""
-        if name in self.arrays:
-            return self.arrays[name]
-        return next((one for key, one in self.arrays.items() if fnmatchcase(name, key)), None)
-
-
 class Room:
     """How much memory a file takes when it is read, which has a limit.
 
@@ -181,6 +126,7 @@ class Model:
     arrays : the numbers, by name.
     version : of the Featloom that wrote it.
     room : what it takes in memory so far.
+    lengths : by the names that a layout has for them.
     """
 
     kind: str
@@ -188,10 +134,7 @@ class Model:
     arrays: dict[str, np.ndarray]
     version: str = ""
     room: Room = field(default_factory=lambda: Room("the model"))
-
-    def strings(self, data: str, starts: str) -> list[str]:
-        """Strings of the model."""
-        return unpack_strings(self.arrays[data], self.arrays[starts])
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
 
 def save_model(
@@ -374,27 +317,6 @@ def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
         raise InputError("these arrays hold strings that are not UTF-8") from None
 
 
-def check_written(parameters: Mapping[str, Any], never: Iterable[str]) -> None:
-    """Refuse parameters that files never hold, as they are of the machine or stand elsewhere."""
-    for name in never:
-        if name in parameters:
-            raise InputError(f"parameter {name!r} is never written")
-
-
-def cut_names(values: Sequence[str], lengths: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    """Names that were packed one list after the other, as those lists.
-
-    >>> cut_names(["c", "k", "a"], [2, 0, 1])
-    (('c', 'k'), (), ('a',))
-    """
-    if sum(lengths) != len(values) or min(lengths, default=0) < 0:
-        raise InputError("there are more or fewer values than the columns have")
-    cut = tuple(tuple(values[a:b]) for a, b in pairwise(accumulate(lengths, initial=0)))
-    if any(len(set(one)) < len(one) for one in cut):
-        raise InputError("a value stands twice in one column")
-    return cut
-
-
 def _storable(name: str, array: np.ndarray) -> np.ndarray:
     """The array with its bytes in one piece and in the order that files have."""
     if not _NAME.fullmatch(name):
@@ -498,27 +420,29 @@ def _load(
         raise ReadError("the model is damaged: its arrays are not those it lists", file=file)
     for name, facts in header.arrays.items():
         room.take(_declared_size(name, facts, file))
-    description: Any = dict[str, Any]
-    if layout is not None:
-        _check_arrays(layout, header.arrays, room, file)
-        description = layout.description
+    lengths = {} if layout is None else _lengths(layout, header.arrays, room, file)
+    kind: Any = dict[str, Any] if layout is None else layout.description
     try:
-        described = msgspec.json.decode(header.description, type=description)
+        described = msgspec.json.decode(header.description, type=kind)
     except msgspec.ValidationError as error:
         raise _unfit(" ".join(str(error).split())[:200], file) from None
+    if layout is not None:
+        described = {name: getattr(described, name) for name in kind.__struct_fields__}
     arrays = {
         name: _read_array(archive, members[f"{name}.npy"], name, facts, file)
         for name, facts in header.arrays.items()
     }
     if layout is not None:
         for name, array in arrays.items():
-            if array.dtype.kind == "f" and not _is_sound(array):
+            if not _is_sound(array):
                 what = "a number that is not finite, or too large to add up"
                 raise _unfit(f"array {name!r:.60} holds {what}", file)
-    return Model(header.kind, described, arrays, header.featloom, room)
+    return Model(header.kind, described, arrays, header.featloom, room, lengths)
 
 
-def _check_arrays(layout: Layout, arrays: Mapping[str, ArrayFacts], room: Room, file: str) -> None:
+def _lengths(
+    layout: Layout, arrays: Mapping[str, ArrayFacts], room: Room, file: str
+) -> dict[str, int]:
     """Hold types and shapes against the layout, and count what loading makes of them."""
     for name, numbers in layout.arrays.items():
         if not numbers.optional and name not in arrays:
@@ -532,12 +456,11 @@ def _check_arrays(layout: Layout, arrays: Mapping[str, ArrayFacts], room: Room, 
             raise _unfit(f"array {name!r:.60} is of type {np.dtype(facts.dtype)}", file)
         if len(facts.shape) != len(declared.sizes):
             raise _unfit(f"array {name!r:.60} has {len(facts.shape)} dimensions", file)
-        for size, length in zip(declared.sizes, facts.shape, strict=True):
-            of, _, more = size.partition("+")
-            found = length - int(more or 0)
-            if found < 0 or (of != "*" and lengths.setdefault(of, found) != found):
+        for (size, found), length in zip(declared.lengths(facts.shape), facts.shape, strict=True):
+            if found < 0 or (size != "*" and lengths.setdefault(size, found) != found):
                 raise _unfit(f"array {name!r:.60} has a length of {length:,}", file)
         room.take(declared.makes * math.prod(facts.shape))
+    return lengths
 
 
 def _unfit(message: str, file: str) -> ReadError:
@@ -546,6 +469,8 @@ def _unfit(message: str, file: str) -> ReadError:
 
 def _is_sound(array: np.ndarray) -> bool:
     """Whether all numbers are finite, and sums of them; a part at a time, to save memory."""
+    if array.dtype.kind != "f":
+        return True
     flat = array.reshape(-1, order="A")
     blocks = (flat[at : at + _BLOCK] for at in range(0, len(flat), _BLOCK))
     return all((np.abs(block) < _LARGEST).all() for block in blocks)
@@ -603,3 +528,352 @@ def _version() -> str:
         return metadata.version("featloom")
     except metadata.PackageNotFoundError:
         return "unknown"
+
+
+# ── the parts of a kind of model ──
+
+
+class Part:
+    """A part of a learner: what stands of it in the file, how it is written, read and checked.
+
+    A part goes by the name that a layout gives it; of this name is what it writes, unless the part
+    says otherwise.
+    """
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        """What the description holds of it: a type for each name, and perhaps a default."""
+        return {}
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        """Its arrays."""
+        return {}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        """Put it into a model that is to be written."""
+        raise NotImplementedError
+
+    def read(self, name: str, model: Model) -> Any:
+        """Make it of the model that a file holds; what is none is refused."""
+        raise NotImplementedError
+
+    def lengths(self, value: Any) -> list[tuple[str, int]]:
+        """Its lengths, which are those of other parts under the same name."""
+        return []
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        """Whether it is what it must be, beside the other parts."""
+        return True
+
+
+class Fact(Part):
+    """Anything that JSON has, kept in the description.
+
+    Parameters
+    ----------
+    kind : its type, as msgspec checks it.
+    default : what it is in files that are older than it.
+    """
+
+    def __init__(self, kind: Any, *default: Any):
+        self.kind = kind, *default
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        return {name: self.kind}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        model.description[name] = value
+
+    def read(self, name: str, model: Model) -> Any:
+        return model.description[name]
+
+
+class Parameters(Fact):
+    """The parameters of an estimator.
+
+    Parameters
+    ----------
+    never : those that are not written, as they are of the machine or stand elsewhere.
+    gone : those that only older files have.
+    """
+
+    def __init__(self, never: Sequence[str], gone: Sequence[str] = ()):
+        super().__init__(dict[str, Any])
+        self.never, self.gone = never, gone
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        model.description[name] = {k: _plain(v) for k, v in value.items() if k not in self.never}
+
+    def read(self, name: str, model: Model) -> dict[str, Any]:
+        found = model.description[name]
+        for parameter in found.keys() & set(self.never):
+            raise InputError(f"parameter {parameter!r} is never written")
+        return {
+            k: tuple(v) if isinstance(v, list) else v
+            for k, v in found.items()
+            if k not in self.gone
+        }
+
+
+class Numbers(Part):
+    """An array; whole numbers are written as the first of the types that holds them all.
+
+    Parameters
+    ----------
+    dtypes : the types that it may have in a file, as NumPy spells them: "f4 f8".
+    sizes : a name for each dimension; where the same name stands in one layout, the length is the
+        same.  "rows+1" is one longer than "rows"; "*" stands for any length.
+    optional : whether it may be missing, which is None.
+    makes : how many bytes loading and the first use make of each number, beside the array itself.
+    becomes : the type that it has once it is read; "": that of the file.
+    below : the part whose length no number reaches; none of them is below 0.
+    bounds : the part in which these are places that ascend from its begin to its end.
+
+    Examples
+    --------
+    >>> Numbers("f4 f8", "features", "classes").lengths((3, 2))
+    [('features', 3), ('classes', 2)]
+    """
+
+    def __init__(
+        self, dtypes: str, *sizes: str, optional: bool = False, makes: int = 0, becomes: str = "",
+        below: str = "", bounds: str = "",
+    ):  # fmt: skip
+        self.dtypes, self.sizes = dtypes.split(), sizes
+        self.optional, self.makes, self.becomes = optional, makes, becomes
+        self.below, self.bounds = below, bounds
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        return {name: self}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        if value is not None:
+            model.arrays[name] = self.stored(value)
+
+    def stored(self, array: np.ndarray) -> np.ndarray:
+        """The array in the first of the types that holds all of its whole numbers."""
+        if array.dtype.kind not in "iu":
+            return array
+        least, most = int(array.min(initial=0)), int(array.max(initial=0))
+        kinds = [np.iinfo(kind) for kind in self.dtypes]
+        return array.astype(next(k.dtype for k in kinds if k.min <= least and most <= k.max))
+
+    def read(self, name: str, model: Model) -> Any:
+        array = model.arrays.get(name)
+        return array if array is None else array.astype(self.becomes or array.dtype, copy=False)
+
+    def lengths(self, value: Any) -> list[tuple[str, int]]:
+        shape = value if isinstance(value, Sequence) else value.shape
+        parts = [size.partition("+") for size in self.sizes]
+        return [(of, n - int(more or 0)) for (of, _, more), n in zip(parts, shape, strict=True)]
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        if self.below and len(value):
+            return bool(value.min() >= 0 and value.max() < len(state[self.below]))
+        if self.bounds:  # differences could wrap around
+            ends = value[:1].tolist(), value[-1:].tolist()
+            return ends == ([0], [len(state[self.bounds])]) and bool((value[1:] > value[:-1]).all())
+        return _is_sound(value)
+
+
+class Texts(Part):
+    """Texts, in two arrays as :func:`pack_strings` gives them.
+
+    Parameters
+    ----------
+    letters, starts : names of the arrays; the first also stands for how many texts there are.
+    least : how many there must be.
+    optional : whether they may be missing, which is None.
+    distinct : whether no two may be alike.
+    """
+
+    def __init__(
+        self, letters: str, starts: str, *, least: int = 0, optional: bool = False,
+        distinct: bool = True,
+    ):  # fmt: skip
+        self.letters, self.starts = letters, starts
+        self.least, self.optional, self.distinct = least, optional, distinct
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        of, optional = self.letters, self.optional
+        return {
+            of: Numbers("u1", f"letters of {of}", optional=optional, makes=_OF_LETTER),
+            self.starts: Numbers("i8", f"{of}+1", optional=optional, makes=OF_NAME),
+        }
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        if value is not None:
+            model.arrays[self.letters], model.arrays[self.starts] = pack_strings(value)
+
+    def read(self, name: str, model: Model) -> Any:
+        if self.optional and self.letters not in model.arrays:
+            return None
+        return tuple(unpack_strings(model.arrays[self.letters], model.arrays[self.starts]))
+
+    def lengths(self, value: Any) -> list[tuple[str, int]]:
+        return [(self.letters, len(value))]
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        return len(value) >= self.least and not (self.distinct and len(set(value)) < len(value))
+
+
+class Vocabularies(Texts):
+    """The values of columns, a tuple for each.
+
+    Parameters
+    ----------
+    of : the part with the names of the columns; "": it is not compared.
+    letters, starts : see :class:`Texts`.
+    """
+
+    def __init__(self, of: str = "columns", letters: str = "values", starts: str = "value_starts"):
+        super().__init__(letters, starts)
+        self.of = of
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        return {"n_values": (list[int],)}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        model.description["n_values"] = [len(values) for values in value]
+        super().write(name, [one for values in value for one in values], model)
+
+    def read(self, name: str, model: Model) -> Any:
+        values, lengths = super().read(name, model), model.description["n_values"]
+        if sum(lengths) != len(values) or min(lengths, default=0) < 0:
+            raise InputError("there are more or fewer values than the columns have")
+        return tuple(values[a:b] for a, b in pairwise(accumulate(lengths, initial=0)))
+
+    def lengths(self, value: Any) -> list[tuple[str, int]]:
+        return []
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        known = not self.of or len(value) == len(state[self.of])
+        return known and all(len(set(values)) == len(values) for values in value)
+
+
+class Codes(Numbers):
+    """The codes of rows in the vocabularies of their columns; 0 is a value that is missing."""
+
+    def __init__(self, *sizes: str, of: str = "vocabularies", makes: int = 0):
+        super().__init__("u1 u2 u4 u8", *sizes, makes=makes, becomes="i4")
+        self.of = of
+
+    def read(self, name: str, model: Model) -> Any:
+        return np.asfortranarray(super().read(name, model))
+
+    def fits(self, value: Any, state: Mapping[str, Any]) -> bool:
+        of = state[self.of]
+        most = [column.max(initial=0) <= len(v) for column, v in zip(value.T, of, strict=True)]
+        return all(most) and value.min(initial=0) >= 0
+
+
+class NotZero(Part):
+    """A table of weights of which few are not 0: these, and how far each lies behind the last."""
+
+    def __init__(self, *, optional: bool = False):
+        self.optional = optional
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        # Steps become places.
+        steps = Numbers("u1 u2 u4 u8", name, optional=self.optional, makes=24)
+        return {name: Numbers("f4", name, optional=self.optional), f"{name}_steps": steps}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        if value is not None:
+            flat = value.ravel()
+            at = np.flatnonzero(flat)
+            steps = self.arrays(name)[f"{name}_steps"].stored(np.diff(at, prepend=-1))
+            model.arrays[name], model.arrays[f"{name}_steps"] = flat[at], steps
+
+    def read(self, name: str, model: Model) -> Any:
+        """Places and weights; :meth:`fill` puts them into a table."""
+        if name not in model.arrays:
+            return None
+        # Sums that are beyond 64 bits come back below 0.
+        at = np.cumsum(model.arrays[f"{name}_steps"].astype(np.int64)) - 1
+        if at[:1].min(initial=0) < 0 or (at[1:] <= at[:-1]).any():
+            raise InputError("a weight lies outside its table")
+        return at, model.arrays[name]
+
+    @staticmethod
+    def fill(table: np.ndarray, weights: tuple[np.ndarray, np.ndarray]) -> None:
+        """Put the weights that are not 0 where they belong."""
+        table.reshape(-1)[weights[0]] = weights[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the files of a kind of model hold: the one place where this is declared.
+
+    Parameters
+    ----------
+    kind : of the model.
+    parts : by name, in the order in which they are read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> parts = {"classes": Texts("classes", "starts"), "weights": Numbers("f8", "classes")}
+    >>> layout = Layout("biases", parts)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "letters.model")
+    ...     layout.save(path, {"classes": ["K", "S"], "weights": np.array([0.5, 0.25])})
+    ...     with layout.reading(path) as (state, room):
+    ...         print(state)
+    {'classes': ('K', 'S'), 'weights': array([0.5 , 0.25])}
+    """
+
+    kind: str
+    parts: Mapping[str, Part]
+
+    def save(self, path: str | os.PathLike[str], state: Mapping[str, Any]) -> None:
+        """Write a learner, all of it or nothing; of its state the parts are looked up."""
+        model = Model(self.kind, {}, {})
+        for name, part in self.parts.items():
+            part.write(name, state[name], model)
+        save_model(path, self.kind, model.description, model.arrays)
+
+    @contextmanager
+    def reading(self, path: str | os.PathLike[str]) -> Iterator[tuple[dict[str, Any], Room]]:
+        """The state that was written, checked, and what room it takes.
+
+        A learner is made of it inside, so that what does not fit is told in one line.
+        """
+        model = load_model(path, layout=self)
+        with fitting_parts(path):
+            state = {name: part.read(name, model) for name, part in self.parts.items()}
+            self.check(state)
+            yield state, model.room
+
+    def check(self, state: Mapping[str, Any]) -> None:
+        """Refuse parts that do not fit, so that no kernel ever sees them."""
+        lengths: dict[str, int] = {}
+        for name, part in self.parts.items():
+            if (value := state[name]) is not None:
+                same = all(lengths.setdefault(of, n) == n for of, n in part.lengths(value))
+                if not same or not part.fits(value, state):
+                    raise InputError(f"the {name} of the model do not fit")
+
+    def declared(self, name: str) -> Numbers | None:
+        """What an array of that name must be; None: there is none of that name."""
+        if name in self.arrays:
+            return self.arrays[name]
+        return next((one for key, one in self.arrays.items() if fnmatchcase(name, key)), None)
+
+    @cached_property
+    def arrays(self) -> dict[str, Numbers]:
+        """All arrays by name; "keys_*" stands for any number whose names begin so."""
+        return {k: v for name, part in self.parts.items() for k, v in part.arrays(name).items()}
+
+    @cached_property
+    def description(self) -> type[msgspec.Struct]:
+        """What the description holds."""
+        fields = {k: v for name, part in self.parts.items() for k, v in part.facts(name).items()}
+        return msgspec.defstruct("Description", [(k, *v) for k, v in fields.items()], kw_only=True)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else value

@@ -132,7 +132,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise InputError(f"all rows are of one class, {self.classes_[0]!r}; two are needed")
         of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        threads = number_of_workers(1 if self.n_jobs is None else self.n_jobs)
+        threads = number_of_workers(self.n_jobs)
         n_classes = len(self.classes_)
         return LogisticObjective(X, labels, n_classes, of_class[labels], threads=threads)
 

@@ -8,12 +8,10 @@ TiMBL; ``compat="timbl"`` follows its rules to the last tie.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -24,16 +22,15 @@ from featloom.data.table import NominalTable
 from featloom.data.vocabulary import Vocabulary, codes_in
 from featloom.errors import InputError
 from featloom.formats.models import (
+    Codes,
+    Fact,
     Layout,
     Model,
     Numbers,
-    check_written,
-    cut_names,
-    fitting_parts,
-    load_model,
-    names,
-    pack_strings,
-    save_model,
+    Parameters,
+    Part,
+    Texts,
+    Vocabularies,
 )
 from featloom.kernels.votes import vote_weight
 from featloom.learners.cases import Memory, Queries
@@ -232,14 +229,59 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         ]
 
     def save(self, path) -> None:
-        """Write the fitted learner as a model file: arrays and JSON, nothing that runs."""
+        """Write the fitted learner as a model file: arrays and JSON, nothing that runs.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> memory = MemoryClassifier(k=3).fit([["c", "a"], ["c", "e"], ["s", "e"]], list("KSS"))
+        >>> with TemporaryDirectory() as folder:
+        ...     memory.save(Path(folder, "letters.featloom"))
+        ...     loaded = MemoryClassifier.load(Path(folder, "letters.featloom"))
+        >>> loaded.k, loaded.predict([["c", "o"]]).tolist()
+        (3, ['S'])
+        """
         check_is_fitted(self, "_memory")
-        save_memory(self, path)
+        table = self._reader.table
+        state = {
+            "parameters": self.get_params(deep=False),
+            "columns": table.columns,
+            "target": table.target,
+            "named": hasattr(self, "feature_names_in_"),
+            "vocabularies": table.vocabularies,
+            "codes": self._codes,
+            "labels": self._labels,
+            "classes": self.classes_,
+            "class_names": class_names(table, self.classes_),
+        }
+        LAYOUT.save(path, state)
 
     @classmethod
     def load(cls, path) -> MemoryClassifier:
         """The learner that ``save`` wrote; the file is checked."""
-        return load_memory(path)
+        with LAYOUT.reading(path) as (state, room):
+            memory = cls(**state["parameters"])
+            memory._check_parameters()
+            columns, classes, labels = state["columns"], state["classes"], state["labels"]
+            room.take(_OF_COLUMN * len(columns))
+            names, class_type = state["class_names"], type_of_values(classes)
+            names = tuple(map(str, classes.tolist())) if names is None else names
+            if len(np.unique(labels)) < len(classes) or not np.array_equal(
+                class_values(names, class_type), classes
+            ):
+                raise InputError("a class has no case, or another name")
+            memory._reader = TableReader()
+            memory._reader.table = NominalTable(
+                columns, state["codes"], state["vocabularies"], target=state["target"],
+                classes=names, class_type=class_type,
+            )  # fmt: skip
+            memory.n_features_in_ = len(columns)
+            if state["named"]:
+                memory.feature_names_in_ = np.array(columns, dtype=object)
+            memory._codes, memory._labels, memory.classes_ = state["codes"], labels, classes
+            memory._remember()
+            return memory
 
     def _shares(self, X) -> Iterator[np.ndarray]:
         """Probabilities of cases, as many at a time as have votes that can be held."""
@@ -377,7 +419,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self._ask_codes(self._reader.read(self, X).codes, **wanted)
 
     def _ask_codes(self, codes: np.ndarray, **wanted):
-        threads = 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+        threads = number_of_workers(self.n_jobs)
         return ask(self._memory, Queries(codes), self._how, [self.k], threads=threads, **wanted)
 
     def _checked_weights(self) -> np.ndarray:
@@ -470,7 +512,7 @@ def memory_grid(
     for place, learner in enumerate(learners):
         learner._share(first)
         alike.setdefault(learner._how._replace(vote=""), []).append(place)
-    threads = 1 if n_jobs is None else number_of_workers(n_jobs)
+    threads = number_of_workers(n_jobs)
     found: list[Any] = [None] * len(learners)
     for how, places in alike.items():
         levels = sorted({int(learners[place].k) for place in places})
@@ -519,163 +561,63 @@ def checked_modes(
     return modes
 
 
-# ── its file ──
-#
-# A memory-based learner as a file: its settings, and every case it stores.
-#
+class _Classes(Part):
+    """Classes as texts or as numbers; those of NumPy's own kind of text come back as such."""
+
+    texts = Texts("classes", "class_starts", optional=True)
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        dtypes = "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8"
+        return {
+            **self.texts.arrays(name),
+            "classes_fixed": Numbers("b1", optional=True),
+            "class_numbers": Numbers(dtypes, "classes", optional=True, makes=100),
+        }
+
+    def write(self, name: str, value: np.ndarray, model: Model) -> None:
+        if value.dtype.kind in "biuf":
+            model.arrays["class_numbers"] = value
+            return
+        for one in value.tolist():
+            if not isinstance(one, str):
+                kind = type(one).__name__
+                raise InputError(f"class {one!r} is of type {kind}; text and numbers can be saved")
+        self.texts.write(name, value.tolist(), model)
+        model.arrays["classes_fixed"] = np.array(value.dtype.kind == "U")
+
+    def read(self, name: str, model: Model) -> np.ndarray:
+        texts, numbers = self.texts.read(name, model), model.arrays.get("class_numbers")
+        if (texts is None) == (numbers is None):
+            raise InputError("classes are either text or numbers")
+        if numbers is not None:
+            return numbers
+        if not model.arrays["classes_fixed"]:
+            return np.array(texts, dtype=object)
+        # As wide as the longest of them, four bytes a letter.
+        model.room.take(4 * len(texts) * max(map(len, texts), default=0))
+        return np.array(texts, dtype=np.str_)
+
+    def lengths(self, value: np.ndarray) -> list[tuple[str, int]]:
+        return [("classes", len(value))]
+
+
 # What is written is what the learner was given (values, classes, and the order in which they came,
 # which settles ties), not what it made of it; the index is built again on loading.  So a file is
 # small, and a learner that was loaded answers to the last tie as the one that was saved.
-
-_NOT_WRITTEN = ("n_jobs",)  # of the machine, not of the model
-# What is kept for a column beside its cells: counts, their arrays, and what they are made of.
-_OF_COLUMN = 4096
-
-
-class _Description(msgspec.Struct):
-    parameters: dict[str, Any]
-    columns: list[str]
-    target: str
-    named: bool
-    n_values: list[int]
-    class_names: list[str] | None = None  # older files have none
-
-
 LAYOUT = Layout(
     "memory",
-    _Description,
     {
+        "parameters": Parameters(("n_jobs",)),  # of the machine, not of the model
+        "columns": Fact(tuple[str, ...]),
+        "target": Fact(str),
+        "named": Fact(bool),
+        "vocabularies": Vocabularies(),
         # As numbers of 32 bits, sorted, merged, counted and as a tree.
-        "codes": Numbers("u1 u2 u4 u8", "cases", "columns", makes=32),
-        "labels": Numbers("u1 u2 u4 u8", "cases", makes=100),
-        **names("values", "value_starts"),
-        **names("classes", "class_starts", optional=True),
-        "classes_fixed": Numbers("b1", optional=True),
-        "class_numbers": Numbers(
-            "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8", "classes", optional=True, makes=100
-        ),
+        "codes": Codes("cases", "columns", makes=32),
+        "labels": Numbers("u1 u2 u4 u8", "cases", makes=100, becomes="i8", below="classes"),
+        "classes": _Classes(),
+        "class_names": Fact(tuple[str, ...] | None, None),  # older files have none
     },
 )
-
-
-def save_memory(classifier: MemoryClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted learner, all of it or nothing.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> memory = MemoryClassifier(k=3).fit([["c", "a"], ["c", "e"], ["s", "e"]], ["K", "S", "S"])
-    >>> with TemporaryDirectory() as folder:
-    ...     save_memory(memory, Path(folder, "letters.featloom"))
-    ...     loaded = load_memory(Path(folder, "letters.featloom"))
-    >>> loaded.k, loaded.predict([["c", "o"]]).tolist()
-    (3, ['S'])
-    """
-    table = classifier._reader.table
-    description = {
-        "parameters": {
-            name: _plain(value)
-            for name, value in classifier.get_params(deep=False).items()
-            if name not in _NOT_WRITTEN
-        },
-        "columns": list(table.columns),
-        "target": table.target,
-        "class_names": class_names(table, classifier.classes_),
-        "named": hasattr(classifier, "feature_names_in_"),
-        "n_values": [len(vocabulary) for vocabulary in table.vocabularies],
-    }
-    values = [value for vocabulary in table.vocabularies for value in vocabulary]
-    packed, starts = pack_strings(values)
-    highest = max((len(vocabulary) for vocabulary in table.vocabularies), default=0)
-    arrays = {
-        "codes": np.asarray(classifier._codes, dtype=np.min_scalar_type(highest)),
-        "labels": classifier._labels.astype(np.min_scalar_type(len(classifier.classes_))),
-        "values": packed,
-        "value_starts": starts,
-        **_class_arrays(classifier.classes_),
-    }
-    save_model(path, LAYOUT.kind, description, arrays)
-
-
-def load_memory(path: str | os.PathLike[str]) -> MemoryClassifier:
-    """Read and check what ``save_memory`` wrote; a file of another kind is refused."""
-    model = load_model(path, layout=LAYOUT)
-    with fitting_parts(path):
-        return _restored(model)
-
-
-def _restored(model: Model) -> MemoryClassifier:
-    description, arrays = model.description, model.arrays
-    check_written(description.parameters, _NOT_WRITTEN)
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in description.parameters.items()
-    }
-    classifier = MemoryClassifier(**parameters)
-    classifier._check_parameters()
-    columns = tuple(description.columns)
-    model.room.take(_OF_COLUMN * len(columns))
-    codes = np.asfortranarray(arrays["codes"].astype(np.int32))
-    labels = arrays["labels"].astype(np.int64)
-    vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
-    classes = _classes(model)
-    of_classes = description.class_names
-    names = tuple(map(str, classes.tolist()) if of_classes is None else of_classes)
-    fits = (
-        codes.shape == (len(labels), len(columns))
-        and len(vocabularies) == len(columns)
-        and all(codes[:, j].max(initial=0) <= len(v) for j, v in enumerate(vocabularies))
-        and np.array_equal(np.unique(labels), np.arange(len(classes)))
-        and codes.min(initial=0) >= 0
-        and np.array_equal(class_values(names, type_of_values(classes)), classes)
-    )
-    if not fits:
-        raise InputError("codes and vocabularies differ")
-    classifier._reader = TableReader()
-    classifier._reader.table = NominalTable(
-        columns, codes, vocabularies, target=description.target,
-        classes=names, class_type=type_of_values(classes),
-    )  # fmt: skip
-    classifier.n_features_in_ = len(columns)
-    if description.named:
-        classifier.feature_names_in_ = np.array(columns, dtype=object)
-    classifier._codes, classifier._labels, classifier.classes_ = codes, labels, classes
-    classifier._remember()
-    return classifier
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it: a list for a tuple or an array, a plain number for NumPy's."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _class_arrays(classes: np.ndarray) -> dict[str, np.ndarray]:
-    if classes.dtype.kind in "biuf":
-        return {"class_numbers": classes}
-    names = classes.tolist()
-    for name in names:
-        if not isinstance(name, str):
-            kind = type(name).__name__
-            raise InputError(f"class {name!r} is of type {kind}; text and numbers can be saved")
-    packed, starts = pack_strings(names)
-    # Texts of NumPy's own kind come back as such.
-    fixed = np.array(classes.dtype.kind == "U")
-    return {"classes": packed, "class_starts": starts, "classes_fixed": fixed}
-
-
-def _classes(model: Model) -> np.ndarray:
-    if ("class_numbers" in model.arrays) == ("classes" in model.arrays):
-        raise InputError("classes are either text or numbers")
-    if "class_numbers" in model.arrays:
-        return model.arrays["class_numbers"]
-    names = model.strings("classes", "class_starts")
-    if not model.arrays["classes_fixed"]:
-        return np.array(names, dtype=object)
-    # As wide as the longest of them, four bytes a letter.
-    model.room.take(4 * len(names) * max(map(len, names), default=0))
-    return np.array(names, dtype=np.str_)
+# What is kept for a column beside its cells: counts, their arrays, and what they are made of.
+_OF_COLUMN = 4096

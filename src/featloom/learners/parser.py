@@ -44,19 +44,7 @@ from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.evaluation.attachment import attachment_counts
 from featloom.features.template import Template
-from featloom.formats.models import (
-    Layout,
-    Model,
-    Numbers,
-    Room,
-    check_written,
-    cut_names,
-    fitting_parts,
-    load_model,
-    names,
-    pack_strings,
-    save_model,
-)
+from featloom.formats.models import Fact, Layout, NotZero, Parameters, Room, Vocabularies
 from featloom.kernels.edges import (
     N_COUNTS,
     N_DISTANCES,
@@ -298,7 +286,7 @@ class DependencyParser(BaseEstimator):
             return [[(head, "_") for head in sentence] for sentence in heads]
         flat = np.full(len(edges.heads), -1, dtype=np.int32)
         flat[_is_token(edges)] = [head for sentence in heads for head in sentence]
-        codes = self._relation_model.label(edges, flat, self._threads())
+        codes = self._relation_model.label(edges, flat, number_of_workers(self.n_jobs))
         names = np.array(self.relations_, dtype=object)[codes[_is_token(edges)]].tolist()
         found = iter(names)
         return [[(head, next(found)) for head in sentence] for sentence in heads]
@@ -322,13 +310,86 @@ class DependencyParser(BaseEstimator):
         return scores
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the parser to a model file; :func:`load_parser` reads it."""
-        save_parser(self, path)
+        """Write the parser to a file, without the trees that its templates grew on.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> sentence = [("He", "he", "PRON", "_", "_", 2, "nsubj"),
+        ...             ("ran", "run", "VERB", "_", "_", 0, "root")]
+        >>> parser = DependencyParser(bits=12).fit([sentence] * 20)
+        >>> with TemporaryDirectory() as folder:
+        ...     parser.save(Path(folder, "trees.featloom"))
+        ...     loaded = DependencyParser.load(Path(folder, "trees.featloom"))
+        >>> loaded.predict_trees([sentence])
+        [[(2, 'nsubj'), (0, 'root')]]
+        """
+        check_is_fitted(self, "model_")
+        reader, pilot, relations = self._reader, self._pilot, self._relation_model
+        state = {
+            "parameters": self.get_params(deep=False),
+            "templates_from": self.templates if isinstance(self.templates, str) else None,
+            "grown_on": None if self.columns is None else list(self.columns),
+            "makers": [maker.to_dict() for maker in self._makers],
+            "edge_columns": [column.name for column in reader.columns],
+            "token_columns": reader.token_columns,
+            "vocabularies": reader.vocabularies,
+            "single_root": self.single_root_,
+            "templates": _names(self.templates_),
+            "weights": self.model_.weights,
+            "pilot": pilot and {
+                "templates": _names(self._template_parts["pilot"]),
+                "bits": pilot.templates.bits,
+                "ratio": float(pilot.ratio),
+            },
+            "pilot_weights": pilot and pilot.weights,
+            "relations": relations and {
+                "templates": _names(self._template_parts["relations"]),
+                "bits": relations.templates.bits,
+                "names": self.relations_,
+            },
+            "relation_weights": relations and relations.weights,
+        }  # fmt: skip
+        LAYOUT.save(path, state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DependencyParser:
-        """Read what :meth:`save` wrote."""
-        return load_parser(path)
+        """The parser that :meth:`save` wrote; nothing in the file is run."""
+        with LAYOUT.reading(path) as (state, room):
+            named = state["templates_from"]
+            parser = cls(
+                **state["parameters"],
+                templates=_templates(state["templates"]) if named is None else named,
+                columns=state["grown_on"],
+                derived=state["makers"],
+            )
+            parser._check_parameters()
+            parser._makers = [column_maker(maker) for maker in state["makers"]]
+            columns = tuple(map(EdgeColumn.of, state["edge_columns"]))
+            if any(column.column not in ("", *state["token_columns"]) for column in columns):
+                raise InputError("an edge column is of no column that tokens have")
+            reader = EdgeReader(columns, state["token_columns"], state["vocabularies"])
+            parser._reader, parser._trained_on = reader, None
+            parser.single_root_, parser._template_parts = state["single_root"], {}
+            parser.templates_, layout = _laid_out(room, reader, state["templates"], parser.bits)
+            parser.model_ = EdgeModel(
+                layout, projective=parser.decoder == "eisner", single_root=parser.single_root_
+            )
+            NotZero.fill(parser.model_.weights, state["weights"])
+            parser._pilot, parser._relation_model, parser.relations_ = None, None, ()
+            if (pilot := state["pilot"]) is not None:
+                own, layout = _laid_out(room, reader, pilot.templates, pilot.bits)
+                parser._template_parts["pilot"] = own
+                parser._pilot = Pilot(layout, pilot.ratio)
+                NotZero.fill(parser._pilot.weights, state["pilot_weights"])
+            if (relations := state["relations"]) is not None:
+                parser.relations_, n = relations.names, len(relations.names)
+                own, layout = _laid_out(room, reader, relations.templates, relations.bits, n)
+                parser._template_parts["relations"] = own
+                parser._relation_model = RelationModel(layout, n)
+                NotZero.fill(parser._relation_model.weights, state["relation_weights"])
+            return parser
 
     def _read_columns(
         self, table: NominalTable, tokens: TokenColumns, columns: Sequence[str]
@@ -365,7 +426,7 @@ class DependencyParser(BaseEstimator):
     def _candidates(self, edges: EdgeSentences) -> Candidates:
         if self._pilot is None:
             return Candidates.all(edges)
-        return self._pilot.candidates(edges, self._threads())
+        return self._pilot.candidates(edges, number_of_workers(self.n_jobs))
 
     def _fit_relations(
         self, table: NominalTable, edges: EdgeSentences, templates: list[Template], seed: int
@@ -417,14 +478,11 @@ class DependencyParser(BaseEstimator):
         is_cut = len(edges) > len(stretches.bounds) - 1
         if is_cut:
             warnings.warn(stretches.in_words(), LongSentence, stacklevel=3)
-        heads = self.model_.parse(edges, self._candidates(edges), self._threads())
+        heads = self.model_.parse(edges, self._candidates(edges), number_of_workers(self.n_jobs))
         found = replace(edges, heads=heads).token_heads()
         if not is_cut:
             return edges, found
         return self._reader.read(table), stretches.joined(found, one_root=self.single_root_)
-
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
 
     def _say(self, what: str, done: int, of: int) -> None:
         if self.progress is not None:
@@ -507,7 +565,7 @@ def explain_heads(
     stretches = Stretches.of(table, parser.longest)
     edges = parser._reader.read(stretches.table)
     candidates = parser._candidates(edges)
-    heads = parser.model_.parse(edges, candidates, parser._threads())
+    heads = parser.model_.parse(edges, candidates, number_of_workers(parser.n_jobs))
     hashes = parser.model_.templates.hashes(edges)
     explained: list[list[HeadReasons]] = [[] for _ in stretches.bounds[1:]]
     trees = replace(edges, heads=heads).token_heads()
@@ -611,19 +669,6 @@ def _tags(tags: int, names: tuple[str, ...]) -> list[str]:
     return found
 
 
-# ── its file ──
-#
-# A parser as a file: its templates, its edge columns with their values, and its weights.
-#
-# The tables of weights have a slot for every hash and are mostly zeros, so a file holds the weights
-# that are not 0 and how far each lies from the one before.  What the templates look at is written
-# as it was given to the layout, in the same order: a parser that was loaded adds up the same
-# numbers in the same order, and answers bit for bit as the one that was saved.
-
-# What the layout of a template takes, beside the hashes of its pair part.
-_OF_TEMPLATE = 4096
-
-
 class _Pilot(msgspec.Struct):
     templates: list[list[str]]
     bits: int
@@ -633,159 +678,55 @@ class _Pilot(msgspec.Struct):
 class _Relations(msgspec.Struct):
     templates: list[list[str]]
     bits: int
-    names: list[str]
+    names: tuple[str, ...]
 
 
-class _Description(msgspec.Struct):
-    parameters: dict[str, Any]
-    templates_from: str | None
-    grown_on: list[str] | None
-    makers: list[dict[str, Any]]
-    edge_columns: list[str]
-    token_columns: list[str]
-    n_values: list[int]
-    single_root: bool
-    templates: list[list[str]]
-    pilot: _Pilot | None
-    relations: _Relations | None
-
-
-def _weights(name: str, *, optional: bool = False) -> dict[str, Numbers]:
-    """Weights that are not 0, and steps from one to the next, which become places."""
-    return {
-        name: Numbers("f4", name, optional=optional),
-        f"{name}_steps": Numbers("u1 u2 u4 u8", name, optional=optional, makes=24),
-    }
-
-
+# The tables of weights have a slot for every hash and are mostly zeros.  What the templates look at
+# is written as it was given to the layout, in the same order: a parser that was loaded adds up the
+# same numbers in the same order, and answers bit for bit as the one that was saved.
 LAYOUT = Layout(
     "parser",
-    _Description,
     {
-        **_weights("weights"),
-        **_weights("pilot_weights", optional=True),
-        **_weights("relation_weights", optional=True),
-        **names("values", "value_starts"),
+        # Threads and progress are of the machine; the others are written in another form.
+        "parameters": Parameters(
+            ("n_jobs", "progress", "random_state", "templates", "columns", "derived")
+        ),
+        "templates_from": Fact(str | None),
+        "grown_on": Fact(list[str] | None),
+        "makers": Fact(list[dict[str, Any]]),
+        "edge_columns": Fact(list[str]),
+        "token_columns": Fact(tuple[str, ...]),
+        "vocabularies": Vocabularies("token_columns"),
+        "single_root": Fact(bool),
+        "templates": Fact(list[list[str]]),
+        "weights": NotZero(),
+        "pilot": Fact(_Pilot | None),
+        "pilot_weights": NotZero(optional=True),
+        "relations": Fact(_Relations | None),
+        "relation_weights": NotZero(optional=True),
     },
 )
-# Threads and progress are of the machine; the others are written in another form.
-_NOT_WRITTEN = ("n_jobs", "progress", "random_state", "templates", "columns", "derived")
+# What the layout of a template takes, beside the hashes of its pair part.
+_OF_TEMPLATE = 4096
 
 
-def save_parser(parser: DependencyParser, path: str | os.PathLike[str]) -> None:
-    """Write a fitted parser, all of it or nothing.
-
-    The trees that its templates grew on are not written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> sentence = [("He", "he", "PRON", "_", "_", 2, "nsubj"),
-    ...             ("ran", "run", "VERB", "_", "_", 0, "root")]
-    >>> parser = DependencyParser(bits=12).fit([sentence] * 20)
-    >>> with TemporaryDirectory() as folder:
-    ...     save_parser(parser, Path(folder, "trees.featloom"))
-    ...     loaded = load_parser(Path(folder, "trees.featloom"))
-    >>> loaded.predict_trees([[("She", "she", "PRON", "_", "_"), ("ran", "run", "VERB", "_", "_")]])
-    [[(2, 'nsubj'), (0, 'root')]]
-    """
-    reader = parser._reader
-    parameters = {k: _plain(v) for k, v in parser.get_params(deep=False).items()}
-    description: dict[str, Any] = {
-        "parameters": {k: v for k, v in parameters.items() if k not in _NOT_WRITTEN},
-        "templates_from": parser.templates if isinstance(parser.templates, str) else None,
-        "grown_on": None if parser.columns is None else list(parser.columns),
-        "makers": [maker.to_dict() for maker in parser._makers],
-        "edge_columns": [column.name for column in reader.columns],
-        "token_columns": list(reader.token_columns),
-        "n_values": [len(vocabulary) for vocabulary in reader.vocabularies],
-        "single_root": parser.single_root_,
-        "templates": _names(parser.templates_),
-        "pilot": None,
-        "relations": None,
-    }
-    arrays: dict[str, np.ndarray] = {}
-    values = [value for vocabulary in reader.vocabularies for value in vocabulary]
-    arrays["values"], arrays["value_starts"] = pack_strings(values)
-    _pack_weights(arrays, "weights", parser.model_.weights)
-    if parser._pilot is not None:
-        layout = parser._pilot.templates
-        description["pilot"] = {
-            "templates": _names(parser._template_parts["pilot"]),
-            "bits": layout.bits,
-            "ratio": float(parser._pilot.ratio),
-        }
-        _pack_weights(arrays, "pilot_weights", parser._pilot.weights)
-    if parser._relation_model is not None:
-        layout = parser._relation_model.templates
-        description["relations"] = {
-            "templates": _names(parser._template_parts["relations"]),
-            "bits": layout.bits,
-            "names": list(parser.relations_),
-        }
-        _pack_weights(arrays, "relation_weights", parser._relation_model.weights)
-    save_model(path, LAYOUT.kind, description, arrays)
-
-
-def load_parser(path: str | os.PathLike[str]) -> DependencyParser:
-    """Read and check what ``save_parser`` wrote; a file of another kind is refused."""
-    model = load_model(path, layout=LAYOUT)
-    with fitting_parts(path):
-        return _restored(model)
-
-
-def _restored(model: Model) -> DependencyParser:
-    description, arrays = model.description, model.arrays
-    templates = _templates(description.templates)
-    named = description.templates_from
-    check_written(description.parameters, _NOT_WRITTEN)
-    parser = DependencyParser(
-        **description.parameters,
-        templates=templates if named is None else named,
-        columns=description.grown_on,
-        derived=description.makers,
-    )
-    parser._check_parameters()
-    parser._makers = [column_maker(maker) for maker in description.makers]
-    parser._reader = reader = _reader(model)
-    parser.templates_, parser.single_root_ = templates, description.single_root
-    parser._template_parts = {"pilot": [], "relations": []}
-    _make_room(model.room, reader, templates, parser.bits)
-    parser.model_ = EdgeModel(
-        EdgeTemplates(reader, templates, parser.bits),
-        projective=parser.decoder == "eisner",
-        single_root=parser.single_root_,
-    )
-    _fill(parser.model_.weights, arrays, "weights")
-    parser._pilot, parser._relation_model, parser.relations_ = None, None, ()
-    parser._trained_on = None
-    if (pilot := description.pilot) is not None:
-        parser._template_parts["pilot"] = templates = _templates(pilot.templates)
-        _make_room(model.room, reader, templates, pilot.bits)
-        parser._pilot = Pilot(EdgeTemplates(reader, templates, pilot.bits), pilot.ratio)
-        _fill(parser._pilot.weights, arrays, "pilot_weights")
-    if (relations := description.relations) is not None:
-        parser._template_parts["relations"] = templates = _templates(relations.templates)
-        _make_room(model.room, reader, templates, relations.bits, len(relations.names))
-        layout = EdgeTemplates(reader, templates, relations.bits, for_relations=True)
-        parser.relations_ = tuple(relations.names)
-        parser._relation_model = RelationModel(layout, len(parser.relations_))
-        _fill(parser._relation_model.weights, arrays, "relation_weights")
-    return parser
-
-
-def _make_room(
-    room: Room, reader: EdgeReader, templates: Sequence[Template], bits: int, width: int = 1
-) -> None:
-    """Count a table of weights, and the layout of the templates that look into it."""
+def _laid_out(
+    room: Room,
+    reader: EdgeReader,
+    names: Sequence[Sequence[str]],
+    bits: int,
+    n_relations: int | None = None,
+) -> tuple[list[Template], EdgeTemplates]:
+    """Templates and how they look into a table of weights, once there is room for both."""
     if not 8 <= bits <= 30:
         raise InputError(f"a table of 2**{bits} weights")
-    if width < 1:
+    if n_relations == 0:
         raise InputError("there are no relations")
     n_pairs = N_SIDES * N_DISTANCES * N_COUNTS ** len(reader.of_kind("count"))
     # At most one pair part a template, with a hash for all that a pair can be.
-    room.take((width << bits) * 4 + (len(templates) + 1) * (_OF_TEMPLATE + 8 * n_pairs))
+    room.take(((n_relations or 1) << bits) * 4 + (len(names) + 1) * (_OF_TEMPLATE + 8 * n_pairs))
+    templates = _templates(names)
+    return templates, EdgeTemplates(reader, templates, bits, for_relations=bool(n_relations))
 
 
 def _names(templates: Sequence[Template]) -> list[list[str]]:
@@ -795,40 +736,3 @@ def _names(templates: Sequence[Template]) -> list[list[str]]:
 
 def _templates(names: Sequence[Sequence[str]]) -> list[Template]:
     return [Template(tuple((name, 0) for name in one)) for one in names]
-
-
-def _reader(model: Model) -> EdgeReader:
-    token_columns = tuple(model.description.token_columns)
-    vocabularies = cut_names(model.strings("values", "value_starts"), model.description.n_values)
-    if len(vocabularies) != len(token_columns):
-        raise InputError("there are more or fewer vocabularies than columns")
-    columns = tuple(EdgeColumn.of(name) for name in model.description.edge_columns)
-    if any(column.column and column.column not in token_columns for column in columns):
-        raise InputError("an edge column is of no column that tokens have")
-    return EdgeReader(columns, token_columns, vocabularies)
-
-
-def _pack_weights(arrays: dict[str, np.ndarray], name: str, weights: np.ndarray) -> None:
-    """The weights that are not 0, and how far each lies behind the one before."""
-    flat = weights.ravel()
-    at = np.flatnonzero(flat)
-    steps = np.diff(at, prepend=-1)
-    arrays[name] = flat[at]
-    arrays[f"{name}_steps"] = steps.astype(np.min_scalar_type(int(steps.max(initial=1))))
-
-
-def _fill(weights: np.ndarray, arrays: Mapping[str, np.ndarray], name: str) -> None:
-    """Put the weights that are not 0 where they belong."""
-    given, steps = arrays[name], arrays[f"{name}_steps"]
-    # Sums that are beyond 64 bits come back below 0.
-    at = np.cumsum(steps.astype(np.int64)) - 1
-    if len(at) and (at[0] < 0 or at[-1] >= weights.size or (at[1:] <= at[:-1]).any()):
-        raise InputError("a weight lies outside its table")
-    weights.reshape(-1)[at] = given
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return dict(value) if isinstance(value, Mapping) else value

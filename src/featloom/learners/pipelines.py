@@ -20,7 +20,6 @@ from featloom.data.matrix import FeatureMatrix
 from featloom.data.table import NominalTable
 from featloom.data.vocabulary import Vocabulary
 from featloom.learners.linear import LinearClassifier
-from featloom.learners.memory import save_memory as write_memory
 from featloom.learners.plan_model import plan_model
 from featloom.method import Contender, Setting
 from featloom.results import Grid, grid
@@ -320,5 +319,5 @@ def save_linear(pipeline: Any, folder: Path, learned: Any) -> list[str]:
 def save_memory(pipeline: Any, folder: Path, learned: Any) -> list[str]:
     """Stored cases, which are the rows that were learned, with the way they are compared."""
     memory = getattr(pipeline[-1], "best_estimator_", pipeline[-1])
-    write_memory(memory, folder / MODEL)
+    memory.save(folder / MODEL)
     return [MODEL]

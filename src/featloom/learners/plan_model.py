@@ -18,53 +18,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 import numpy as np
 from scipy import sparse
 
-from featloom.data.class_types import CLASS_TYPES, class_values, type_of_values
+from featloom.data.class_types import ClassType, class_values, type_of_values
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.row_prints import RowPrints, Seen, restored_prints
+from featloom.data.row_prints import Prints, RowPrints, Seen
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
 from featloom.features.feature import Feature
-from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
+from featloom.features.feature_list import FeatureList, Features
 from featloom.features.plan import FeaturePlan
-from featloom.formats.models import (
-    Layout,
-    Model,
-    Numbers,
-    cut_names,
-    fitting_parts,
-    load_model,
-    names,
-    pack_strings,
-    save_model,
-)
+from featloom.formats.models import Fact, Layout, Numbers, Texts
 from featloom.learners.inputs import class_names, rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 
-
-class _Description(msgspec.Struct):
-    columns: list[str]
-    n_values: list[int]
-    target: str
-    probabilistic: bool
-    class_type: str = "str"
-    learned_all: bool = False
-
-
 LAYOUT = Layout(
     "linear",
-    _Description,
     {
-        "parts": Numbers("i1 i2 i4", "features", "places", makes=OF_PART),
+        "features": Features("i1 i2 i4"),
         # Once more where they come the other way round.
         "weights": Numbers("f4 f8", "features", "classes", makes=8),
-        "biases": Numbers("f4 f8", "classes", makes=8),
-        "learned": Numbers("u8", "rows", optional=True),
-        **names("values", "value_starts"),
-        **names("classes", "class_starts"),
+        "biases": Numbers("f4 f8", "classes", makes=8, becomes="f8"),
+        "classes": Texts("classes", "class_starts", least=2),
+        "class_type": ClassType(),
+        "target": Fact(str),
+        "probabilistic": Fact(bool),
+        "learned": Prints(),
     },
 )
 EVERY_ROW = "(every row)"
@@ -153,7 +133,7 @@ class PlanModel:
         kept = np.flatnonzero((weights != 0).any(axis=1))
         found, weights = _without_twins(features.take(kept), weights[kept])
         model = cls(found, weights, biases, names, target, probabilistic, class_type)
-        model._check()
+        LAYOUT.check(vars(model))
         return model
 
     @property
@@ -177,7 +157,9 @@ class PlanModel:
 
     def scores(self, data: Any) -> np.ndarray:
         """(rows, classes) sums of weights."""
-        return self._matrix(self._rows(data)) @ self.weights + self.biases
+        return (
+            self.features.matrix(self._rows(data), self.weights.dtype) @ self.weights + self.biases
+        )
 
     def predict(self, data: Any) -> np.ndarray:
         """The class of each row, of the type that it was learned as.
@@ -221,7 +203,7 @@ class PlanModel:
         """
         data = self._rows(data)
         data = data.take(np.arange(len(data)) if rows is None else np.asarray(rows, dtype=np.int64))
-        there, scores = self._matrix(data), self.scores(data)
+        there, scores = self.features.matrix(data), self.scores(data)
         explained = []
         for row in range(len(data)):
             second, best = _two_best(scores[row])
@@ -250,62 +232,16 @@ class PlanModel:
         >>> [str(feature) for feature in loaded.features], loaded.classes
         (['letter=c'], ('K', 'S'))
         """
-        values = [value for vocabulary in self.features.vocabularies for value in vocabulary]
-        arrays = {"parts": _small(self.features.parts), "weights": self.weights}
-        arrays["biases"] = self.biases
-        arrays["values"], arrays["value_starts"] = pack_strings(values)
-        arrays["classes"], arrays["class_starts"] = pack_strings(self.classes)
-        if self.learned is not None:
-            arrays["learned"] = self.learned.prints
-        description = {
-            "learned_all": self.learned is not None and self.learned.complete,
-            "columns": list(self.columns),
-            "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
-            "target": self.target,
-            "probabilistic": self.probabilistic,
-            "class_type": self.class_type,
-        }
-        save_model(path, LAYOUT.kind, description, arrays)
+        LAYOUT.save(path, vars(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PlanModel:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
-        model = load_model(path, layout=LAYOUT)
-        with fitting_parts(path):
-            return _restored(model)
+        with LAYOUT.reading(path) as (state, _):
+            return cls(**state | {"weights": np.ascontiguousarray(state["weights"])})
 
     def _rows(self, data: Any) -> NominalTable | FeatureMatrix:
         return rows_of(data, self.columns, self.used_columns, self.features.vocabularies)
-
-    def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
-        indptr, indices = self.features.rows(data)
-        ones = np.ones(len(indices), dtype=self.weights.dtype)
-        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self.features)))
-
-    def _check(self) -> None:
-        """Refuse parts that do not fit, so that no kernel ever sees them."""
-        features, parts = self.features, self.features.parts
-        n_lists = len(features.columns) or 1
-        numbers = (self.weights, self.biases)
-        sound = (
-            len(features.vocabularies) == n_lists
-            and len(set(features.columns)) == len(features.columns)
-            and all(len(set(values)) == len(values) for values in features.vocabularies)
-            and parts.ndim == 2
-            and 1 <= parts.shape[1] <= MOST_PLACES
-            and parts.min(initial=0) >= -1
-            and parts.max(initial=-1) < features.n_atoms
-            and bool((parts >= 0).any(axis=1).all())
-            and all(array.dtype in (np.float64, np.float32) for array in numbers)
-            and all(bool(np.isfinite(array).all()) for array in numbers)
-            and self.weights.shape == (len(features), len(self.classes))
-            and self.biases.shape == (len(self.classes),)
-            and len(set(self.classes)) == len(self.classes) >= 2
-            and self.class_type in CLASS_TYPES
-            and len(set(self.classes_.tolist())) == len(self.classes)
-        )
-        if not sound:
-            raise InputError("features, weights and classes do not fit")
 
 
 def plan_model(pipeline: Any, *, learned: NominalTable | FeatureMatrix | None = None) -> PlanModel:
@@ -381,27 +317,3 @@ def _two_best(scores: np.ndarray) -> tuple[int, int]:
     others = scores.astype(np.float64)
     others[best] = -np.inf
     return int(others.argmax()), best
-
-
-def _small(parts: np.ndarray) -> np.ndarray:
-    """The numbers of atoms in as few bytes as hold them."""
-    largest = int(parts.max(initial=0))
-    fitting = next(kind for kind in (np.int8, np.int16, np.int32) if largest <= np.iinfo(kind).max)
-    return parts.astype(fitting)
-
-
-def _restored(model: Model) -> PlanModel:
-    description, arrays = model.description, model.arrays
-    vocabularies = cut_names(model.strings("values", "value_starts"), description.n_values)
-    restored = PlanModel(
-        FeatureList(tuple(description.columns), vocabularies, arrays["parts"].astype(np.int32)),
-        np.ascontiguousarray(arrays["weights"]),
-        arrays["biases"].astype(np.float64),
-        tuple(model.strings("classes", "class_starts")),
-        description.target,
-        description.probabilistic,
-        description.class_type,
-        restored_prints(arrays.get("learned"), description.learned_all),
-    )
-    restored._check()
-    return restored

@@ -192,29 +192,13 @@ class SequenceModel:
         """The best label of every token, the labels of a sentence together."""
         path = np.zeros(len(data.features), dtype=np.int32)
         allowed = np.empty((0, 0), dtype=np.bool_) if allowed is None else allowed
-
-        def block(first: int) -> None:
-            decoding.tag_sentences(
-                KINDS[self.kind], first, min(first + _BLOCK, len(data)), data.bounds,
-                data.features, data.pair_features, self.weights, self.pair_weights,
-                self.n_labels, allowed, path,
-            )  # fmt: skip
-
-        in_threads(block, range(0, len(data), _BLOCK), threads)
+        self._by_blocks(decoding.tag_sentences, data, threads, allowed, path)
         return path
 
     def probabilities(self, data: SequenceData, *, threads: int = 1) -> np.ndarray:
         """P(label) of every token, given the whole sentence: (tokens, labels)."""
         shares = np.zeros((len(data.features), self.weights.shape[1]), dtype=np.float32)
-
-        def block(first: int) -> None:
-            decoding.marginals(
-                KINDS[self.kind], first, min(first + _BLOCK, len(data)), data.bounds,
-                data.features, data.pair_features, self.weights, self.pair_weights,
-                self.n_labels, shares,
-            )  # fmt: skip
-
-        in_threads(block, range(0, len(data), _BLOCK), threads)
+        self._by_blocks(decoding.marginals, data, threads, shares)
         return shares[:, : self.n_labels]
 
     def best_paths(self, data: SequenceData, n: int) -> list[list[tuple[float, np.ndarray]]]:
@@ -232,6 +216,18 @@ class SequenceModel:
             )  # fmt: skip
             found.append(list(zip(scores.tolist(), paths, strict=True)))
         return found
+
+    def _by_blocks(self, kernel: Callable, data: SequenceData, threads: int, *more) -> None:
+        """Decode some sentences at a time."""
+
+        def block(first: int) -> None:
+            kernel(
+                KINDS[self.kind], first, min(first + _BLOCK, len(data)), data.bounds,
+                data.features, data.pair_features, self.weights, self.pair_weights,
+                self.n_labels, *more,
+            )  # fmt: skip
+
+        in_threads(block, range(0, len(data), _BLOCK), threads)
 
     def copy(self) -> SequenceModel:
         return replace(

@@ -225,7 +225,7 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
         _check_settings(self.likelihood, self.variance, **numbers)
         if self.min_rows is None or self.min_rows < 1:
             raise InputError(f"min_rows is {self.min_rows!r}; it must be at least 1")
-        threads = 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
+        threads = number_of_workers(self.n_jobs)
         reader = InputReader()
         matrix = reader.fit(self, X)
         targets = self._read_target(matrix, y)

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
-import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -33,16 +32,14 @@ from featloom.features.plan import FeaturePlan
 from featloom.features.template import Template
 from featloom.formats.crfpp import TemplateLine, read_templates
 from featloom.formats.models import (
+    Fact,
     Layout,
     Model,
     Numbers,
-    check_written,
-    cut_names,
-    fitting_parts,
-    load_model,
-    names,
-    pack_strings,
-    save_model,
+    Parameters,
+    Part,
+    Texts,
+    Vocabularies,
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
@@ -176,24 +173,29 @@ class SequenceTagger(BaseEstimator):
 
     def _learn(self, valid, valid_labels, start) -> None:
         """Train on the features that were found."""
-        data = self._data_of(self._table, self._expansion.features, self._pair_features())
+        data = SequenceData.of(
+            self._table.bounds, self._expansion.features, self._table.labels,
+            self._pair_expansion.features,
+        )  # fmt: skip
         self.model_ = self._new_model(self.model, start)
         self._train(self.model_, data, valid, valid_labels)
         self._filter = None
         if self.candidates is not None:
             self._filter = self._new_model("maxent", None)
-            self._filter.train(data, self._training(), threads=self._threads())
+            self._filter.train(data, self._training(), threads=number_of_workers(self.n_jobs))
 
     def predict(self, sentences) -> list[list[str]]:
         """The labels of sentences, a list for each."""
         data, bounds = self._read(sentences)
-        path = self.model_.tag(data, threads=self._threads(), allowed=self._allowed(data))
+        path = self.model_.tag(
+            data, threads=number_of_workers(self.n_jobs), allowed=self._allowed(data)
+        )
         return split_labels(self.classes_[path], bounds)
 
     def predict_proba(self, sentences) -> list[np.ndarray]:
         """For each sentence an array (tokens, labels) of probabilities; columns as ``classes_``."""
         data, bounds = self._read(sentences)
-        shares = self.model_.probabilities(data, threads=self._threads())
+        shares = self.model_.probabilities(data, threads=number_of_workers(self.n_jobs))
         return [shares[bounds[i] : bounds[i + 1]] for i in range(len(bounds) - 1)]
 
     def predict_nbest(self, sentences, n=5) -> list[list[tuple[float, list[str]]]]:
@@ -212,14 +214,93 @@ class SequenceTagger(BaseEstimator):
         return float(np.mean(gold == np.array(found, dtype=object)))
 
     def save(self, path: str | os.PathLike[str], *, threshold: float = 0.0) -> None:
-        """Write the tagger to a file, without features whose weights are all this near to 0."""
+        """Write the tagger to a file, all of it or nothing.
+
+        Columns that no template looks at are left out.
+
+        Parameters
+        ----------
+        path : file to write.
+        threshold : features none of whose weights is further from 0 are left out; with 0 the
+            tagger that is loaded answers as this one.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> tagger = SequenceTagger(templates=["U0:%x[0,0]", "B"], passes=3)
+        >>> tagger = tagger.fit([["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]])
+        >>> with TemporaryDirectory() as folder:
+        ...     tagger.save(Path(folder, "tags.featloom"))
+        ...     loaded = SequenceTagger.load(Path(folder, "tags.featloom"))
+        >>> loaded.predict([["the", "dog"]])
+        [['DT', 'NN']]
+        """
         check_is_fitted(self, "model_")
-        save_tagger(self, path, threshold=threshold)
+        if not threshold >= 0:
+            raise InputError(f"threshold is {threshold}; it must not be below 0")
+        n, pairs = self.model_.n_labels, self.model_.pair_weights
+        tables = [model.weights[:, :n] for model in (self.model_, self._filter) if model]
+        used = _is_used(tables, threshold)
+        used_pairs = _is_used([pairs[1:, :, :n]], threshold)
+        looked_at = {name for template in self._plan.templates for name, _ in template.places}
+        columns = [name for name in self._table.columns if name in looked_at]
+        vocabularies = dict(zip(self._table.columns, self._table.vocabularies, strict=True))
+        state = {
+            "parameters": self.get_params(deep=False),
+            "plan": self._plan.to_json(),
+            "input_columns": self.columns_,
+            "columns": columns,
+            "vocabularies": [vocabularies[name] for name in columns],
+            "classes": self.classes_.tolist(),
+            "weights": tables[0][used],
+            "candidate_weights": tables[1][used] if self._filter else None,
+            "pair_weights": None,
+            "keys": _used_parts(self._expansion, used),
+            "pair_keys": _used_parts(self._pair_expansion, used_pairs),
+        }
+        if self.model_.kind != "maxent":
+            state["pair_weights"] = pairs[:, :, :n][np.append(True, used_pairs)]
+        LAYOUT.save(path, state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SequenceTagger:
         """The tagger that :meth:`save` wrote; nothing in the file is run."""
-        return load_tagger(path)
+        with LAYOUT.reading(path) as (state, room):
+            plan = FeaturePlan.from_json(state["plan"])
+            columns, classes = state["columns"], state["classes"]
+            for spec in plan.derived:
+                column_maker(spec)  # refuses what is none
+            if any(abs(offset) >= _FARTHEST for one in plan.templates for _, offset in one.places):
+                raise InputError("a template looks beyond every sentence")
+            tagger = cls(**state["parameters"], plan=plan)
+            tagger._check_parameters()
+            tagger._plan, tagger.columns_ = plan, state["input_columns"]
+            tagger.classes_ = np.array(classes, dtype=object)
+            # A table without rows knows columns, vocabularies and classes.
+            tagger._table = NominalTable(
+                columns, np.empty((0, len(columns)), dtype=np.int32, order="F"),
+                state["vocabularies"], labels=np.empty(0, dtype=np.int32), classes=classes,
+            )  # fmt: skip
+            tagger._expansion, tagger._pair_expansion = (
+                TemplateExpansion.from_parts(tagger._table, templates, state[keys], tagger.cutoff)
+                for templates, keys in zip(
+                    tagger._templates_by_kind(), ("keys", "pair_keys"), strict=True
+                )
+            )
+            # Rows of weights are as wide as vector registers, and every model has a table of pairs.
+            width = -(-len(classes) // 8) * 8
+            n_pairs = 1 + tagger._pair_expansion.n_features
+            rows = tagger._expansion.n_features + n_pairs * len(classes)
+            room.take((1 if tagger.candidates is None else 2) * 4 * rows * width)
+            tagger.model_, tagger._filter = tagger._new_model(tagger.model, None), None
+            _fill(tagger.model_.weights, state["weights"])
+            if tagger.model != "maxent":
+                _fill(tagger.model_.pair_weights, state["pair_weights"])
+            if tagger.candidates is not None:
+                tagger._filter = tagger._new_model("maxent", None)
+                _fill(tagger._filter.weights, state["candidate_weights"])
+            return tagger
 
     @property
     def templates_(self) -> tuple[Template, ...]:
@@ -245,11 +326,10 @@ class SequenceTagger(BaseEstimator):
 
     def _expand(self) -> None:
         of_label, of_pair = self._templates_by_kind()
-        self._expansion = TemplateExpansion(self._table, of_label, self.cutoff, self._threads())
+        self._expansion = TemplateExpansion(
+            self._table, of_label, self.cutoff, number_of_workers(self.n_jobs)
+        )
         self._pair_expansion = TemplateExpansion(self._table, of_pair, self.cutoff)
-
-    def _pair_features(self) -> np.ndarray:
-        return self._pair_expansion.features
 
     def _new_model(self, kind: str, start) -> SequenceModel:
         model = SequenceModel.zeros(
@@ -285,7 +365,7 @@ class SequenceTagger(BaseEstimator):
     def _train(self, model: SequenceModel, data: SequenceData, valid, valid_labels) -> None:
         how = self._training()
         if valid is None:
-            model.train(data, how, threads=self._threads())
+            model.train(data, how, threads=number_of_workers(self.n_jobs))
             self._warn_of_undone(model)
             return
         held_out, _ = self._read(valid, valid_labels)
@@ -300,7 +380,7 @@ class SequenceTagger(BaseEstimator):
                 best = (loss, model.copy(), n)
             return self.patience is not None and n - best[2] >= self.patience
 
-        model.train(data, how, threads=self._threads(), on_pass=on_pass)
+        model.train(data, how, threads=number_of_workers(self.n_jobs), on_pass=on_pass)
         self._warn_of_undone(model)
         model.weights[...], model.pair_weights[...] = best[1].weights, best[1].pair_weights
 
@@ -318,28 +398,20 @@ class SequenceTagger(BaseEstimator):
         seed = 0 if self.random_state is None else self.random_state
         return Training(self.passes, self.batch, self.rate, self.c2, seed)
 
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
-
     def _read(self, sentences, labels=None):
         check_is_fitted(self, "model_")
-        table = table_of_sentences(sentences, labels, columns=self._column_names(sentences))
-        bounds = table.bounds
+        columns = None if isinstance(sentences, NominalTable) else self.columns_
+        table = table_of_sentences(sentences, labels, columns=columns)
         table = self._table.recode(self._plan.derive(table))
+        pairs = self._pair_expansion.apply(table)
         features = self._expansion.apply(table)
-        return self._data_of(table, features, self._pair_expansion.apply(table)), bounds
-
-    def _column_names(self, sentences) -> Sequence[str] | None:
-        return None if isinstance(sentences, NominalTable) else self.columns_
-
-    def _data_of(self, table: NominalTable, features, pair_features) -> SequenceData:
-        return SequenceData.of(table.bounds, features, table.labels, pair_features)
+        return SequenceData.of(table.bounds, features, table.labels, pairs), table.bounds
 
     def _allowed(self, data: SequenceData) -> np.ndarray | None:
         """Which labels each token may have: the likeliest, up to the one that crosses T."""
         if self._filter is None or self.candidates == 1:
             return None
-        shares = self._filter.probabilities(data, threads=self._threads())
+        shares = self._filter.probabilities(data, threads=number_of_workers(self.n_jobs))
         order = np.argsort(-shares, axis=1, kind="stable")
         ranked = np.take_along_axis(shares, order, axis=1)
         before = np.cumsum(ranked, axis=1) - ranked
@@ -448,225 +520,99 @@ def explain_labels(
     ('DT', 'NN', ['0=the'])
     """
     data, bounds = tagger._read(sentences)
-    threads = tagger._threads()
+    threads = number_of_workers(tagger.n_jobs)
     path = tagger.model_.tag(data, threads=threads, allowed=tagger._allowed(data))
     shares = tagger.model_.probabilities(data, threads=threads).copy()
     shares[np.arange(len(path)), path] = -1
     others = shares.argmax(axis=1) if len(path) else path
     names = tagger.classes_.tolist()
+    table, pairs = tagger.model_.weights, tagger.model_.pair_weights
     explained = []
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         sentence = []
         for at in range(begin, end):
             label, other = int(path[at]), int(others[at])
-            spoken = _of_token(tagger, data, at, label, other)
+            own = _known(data.features[at])
+            words = [tagger._expansion.name(feature) for feature in own.tolist()]
+            weights = [table[own, label] - table[own, other]]
             if tagger.model != "maxent" and at > begin:
-                spoken += _after(tagger, data, at, int(path[at - 1]), label, other)
+                own, before = _known(data.pair_features[at]), int(path[at - 1])
+                words += _pair_names(tagger, own, f"(after {names[before]})")
+                weights.append(pairs[own, before, label] - pairs[own, before, other])
             if tagger.model == "crf" and at + 1 < end:
-                spoken += _before(tagger, data, at, int(path[at + 1]), label, other)
-            weights = np.array([weight for _, weight in spoken])
-            words = [name for name, _ in spoken]
-            sentence.append(strongest(names[label], names[other], weights, words.__getitem__, most))
+                # The features of a pair are those of its second token.
+                own, after = _known(data.pair_features[at + 1]), int(path[at + 1])
+                words += _pair_names(tagger, own, f"(before {names[after]})")
+                weights.append(pairs[own, label, after] - pairs[own, other, after])
+            together = np.concatenate(weights).astype(np.float64)
+            sentence.append(
+                strongest(names[label], names[other], together, words.__getitem__, most)
+            )
         explained.append(sentence)
     return explained
 
 
-Spoken = list[tuple[str, float]]
+def _known(features: np.ndarray) -> np.ndarray:
+    return features[features >= 0]
 
 
-def _of_token(
-    tagger: SequenceTagger, data: SequenceData, at: int, label: int, other: int
-) -> Spoken:
-    weights = tagger.model_.weights
-    return [
-        (tagger._expansion.name(feature), float(weights[feature, label] - weights[feature, other]))
-        for feature in data.features[at].tolist()
-        if feature >= 0
-    ]
-
-
-def _after(
-    tagger: SequenceTagger, data: SequenceData, at: int, before: int, label: int, other: int
-) -> Spoken:
-    pairs, name = tagger.model_.pair_weights, tagger.classes_[before]
-    return [
-        (
-            _pair_name(tagger, feature, f"(after {name})"),
-            float(pairs[feature, before, label] - pairs[feature, before, other]),
-        )
-        for feature in data.pair_features[at].tolist()
-        if feature >= 0
-    ]
-
-
-def _before(
-    tagger: SequenceTagger, data: SequenceData, at: int, after: int, label: int, other: int
-) -> Spoken:
-    # The features of a pair are those of its second token.
-    pairs, name = tagger.model_.pair_weights, tagger.classes_[after]
-    return [
-        (
-            _pair_name(tagger, feature, f"(before {name})"),
-            float(pairs[feature, label, after] - pairs[feature, other, after]),
-        )
-        for feature in data.pair_features[at + 1].tolist()
-        if feature >= 0
-    ]
-
-
-def _pair_name(tagger: SequenceTagger, feature: int, neighbour: str) -> str:
+def _pair_names(tagger: SequenceTagger, features: np.ndarray, neighbour: str) -> list[str]:
     """Number 0 is the pair of labels by itself."""
-    return f"{tagger._pair_expansion.name(feature - 1)} {neighbour}" if feature else neighbour
+    name = tagger._pair_expansion.name
+    return [f"{name(n - 1)} {neighbour}" if n else neighbour for n in features.tolist()]
 
 
-# ── its file ──
-#
-# A tagger as a file: its templates, the features that have weights, and the weights.
-#
-# A feature is written as a number, the joined codes of its values, so a file holds each value once:
-# in the vocabulary of its column.  Columns that no template looks at are left out, and so are
-# features whose weights are all 0, or so near to 0 that they may be dropped.
+class _Keys(Part):
+    """For each template the parts that it is joined in: how many places, and the keys seen.
+
+    A feature is written as a number, the joined codes of its values, so a file holds each value
+    once: in the vocabulary of its column.
+    """
+
+    def __init__(self, places: str):
+        self.places = places
+
+    def facts(self, name: str) -> dict[str, tuple[Any, ...]]:
+        return {self.places: (list[list[int]],)}
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        # As numbers of 64 bits, and the table that finds them.
+        keys = Numbers("u1 u2 u4 u8", "*", optional=True, makes=24, becomes="i8")
+        return {f"{name}_*": keys}
+
+    def write(self, name: str, value: Any, model: Model) -> None:
+        model.description[self.places] = [[n for n, _ in parts] for parts in value]
+        (numbers,) = self.arrays(name).values()
+        for t, parts in enumerate(value):
+            for p, (_, keys) in enumerate(parts):
+                numbers.write(f"{name}_{t}_{p}", keys, model)
+
+    def read(self, name: str, model: Model) -> Any:
+        (numbers,) = self.arrays(name).values()
+        return [
+            [(n, numbers.read(f"{name}_{t}_{p}", model)) for p, n in enumerate(places)]
+            for t, places in enumerate(model.description[self.places])
+        ]
 
 
-class _Description(msgspec.Struct):
-    parameters: dict[str, Any]
-    plan: str
-    input_columns: list[str]
-    columns: list[str]
-    n_values: list[int]
-    # For each template the parts that it is joined in: how many places each has.
-    parts: list[list[int]]
-    pair_parts: list[list[int]]
-
-
-_FARTHEST = 10**6  # tokens away
-# As numbers of 64 bits, and the table that finds them.
-_KEYS = Numbers("u1 u2 u4 u8", "*", optional=True, makes=24)
 LAYOUT = Layout(
     "tagger",
-    _Description,
     {
+        # Threads are of the machine, templates in the plan; earlier taggers averaged their weights.
+        "parameters": Parameters(("n_jobs", "templates", "plan", "random_state"), ("average",)),
+        "plan": Fact(str),
+        "input_columns": Fact(tuple[str, ...]),
+        "columns": Fact(tuple[str, ...]),
+        "vocabularies": Vocabularies(),
+        "classes": Texts("classes", "class_starts", least=2, distinct=False),
         "weights": Numbers("f4", "features", "classes"),
         "candidate_weights": Numbers("f4", "features", "classes", optional=True),
         "pair_weights": Numbers("f4", "pairs", "classes", "classes", optional=True),
-        "keys_*": _KEYS,
-        "pair_keys_*": _KEYS,
-        **names("values", "value_starts"),
-        **names("classes", "class_starts"),
+        "keys": _Keys("parts"),
+        "pair_keys": _Keys("pair_parts"),
     },
 )
-# The number of threads is of the machine; templates are in the plan that is written.
-_NOT_WRITTEN = ("n_jobs", "templates", "plan", "random_state")
-
-
-def save_tagger(
-    tagger: SequenceTagger, path: str | os.PathLike[str], *, threshold: float = 0.0
-) -> None:
-    """Write a fitted tagger, all of it or nothing.
-
-    Parameters
-    ----------
-    tagger : a fitted one.
-    path : file to write.
-    threshold : features none of whose weights is further from 0 are left out; with 0 the tagger
-        that is loaded answers as this one.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> tagger = SequenceTagger(templates=["U0:%x[0,0]", "B"], passes=3)
-    >>> tagger = tagger.fit([["the", "cat"], ["a", "dog"]], [["DT", "NN"], ["DT", "NN"]])
-    >>> with TemporaryDirectory() as folder:
-    ...     save_tagger(tagger, Path(folder, "tags.featloom"))
-    ...     loaded = load_tagger(Path(folder, "tags.featloom"))
-    >>> loaded.predict([["the", "dog"]])
-    [['DT', 'NN']]
-    """
-    if not threshold >= 0:
-        raise InputError(f"threshold is {threshold}; it must not be below 0")
-    model, candidates = tagger.model_, tagger._filter
-    n_labels = model.n_labels
-    arrays = {"weights": model.weights[:, :n_labels]}
-    if candidates is not None:
-        arrays["candidate_weights"] = candidates.weights[:, :n_labels]
-    kept = _is_used(list(arrays.values()), threshold)
-    arrays = {name: weights[kept] for name, weights in arrays.items()}
-    kept_pairs = _is_used([model.pair_weights[1:, :, :n_labels]], threshold)
-    if model.kind != "maxent":
-        arrays["pair_weights"] = model.pair_weights[:, :, :n_labels][np.append(True, kept_pairs)]
-    columns = _columns_of(tagger)
-    vocabularies = [tagger._table.vocabularies[tagger._table.column_index(c)] for c in columns]
-    arrays["values"], arrays["value_starts"] = pack_strings([v for vs in vocabularies for v in vs])
-    arrays["classes"], arrays["class_starts"] = pack_strings(tagger.classes_.tolist())
-    parameters = tagger.get_params(deep=False)
-    description = {
-        "parameters": {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in parameters.items()
-            if name not in _NOT_WRITTEN
-        },
-        "plan": tagger._plan.to_json(),
-        "input_columns": list(tagger.columns_),
-        "columns": columns,
-        "n_values": [len(vocabulary) for vocabulary in vocabularies],
-        "parts": _write_parts(arrays, "keys", tagger._expansion, kept),
-        "pair_parts": _write_parts(arrays, "pair_keys", tagger._pair_expansion, kept_pairs),
-    }
-    save_model(path, LAYOUT.kind, description, arrays)
-
-
-def load_tagger(path: str | os.PathLike[str]) -> SequenceTagger:
-    """Read and check what ``save_tagger`` wrote; a file of another kind is refused."""
-    model = load_model(path, layout=LAYOUT)
-    with fitting_parts(path):
-        return _restored(model)
-
-
-def _restored(model: Model) -> SequenceTagger:
-    description, arrays = model.description, model.arrays
-    plan = FeaturePlan.from_json(description.plan)
-    for spec in plan.derived:
-        column_maker(spec)  # refuses what is none
-    # Earlier taggers averaged the weights of passes.
-    parameters = {name: v for name, v in description.parameters.items() if name != "average"}
-    check_written(parameters, _NOT_WRITTEN)
-    tagger = SequenceTagger(**parameters, plan=plan)
-    tagger._check_parameters()
-    classes = model.strings("classes", "class_starts")
-    if len(classes) < 2:
-        raise InputError("a tagger has two labels at least")
-    tagger.columns_ = tuple(description.input_columns)
-    tagger.classes_ = np.array(classes, dtype=object)
-    tagger._plan, tagger._table = plan, _table(model, tuple(classes))
-    if any(abs(offset) >= _FARTHEST for one in plan.templates for _, offset in one.places):
-        raise InputError("a template looks beyond every sentence")
-    of_label, of_pair = tagger._templates_by_kind()
-    for_labels = _read_parts(arrays, "keys", description.parts)
-    for_pairs = _read_parts(arrays, "pair_keys", description.pair_parts)
-    build = TemplateExpansion.from_parts
-    tagger._expansion = build(tagger._table, of_label, for_labels, tagger.cutoff)
-    tagger._pair_expansion = build(tagger._table, of_pair, for_pairs, tagger.cutoff)
-    # Rows of weights are as wide as vector registers, and every model has a table of pairs.
-    width = -(-len(classes) // 8) * 8
-    n_pairs = 1 + tagger._pair_expansion.n_features
-    rows = tagger._expansion.n_features + n_pairs * len(classes)
-    model.room.take((1 if tagger.candidates is None else 2) * 4 * rows * width)
-    tagger.model_ = tagger._new_model(tagger.model, None)
-    _fill(tagger.model_.weights, arrays["weights"])
-    if tagger.model != "maxent":
-        _fill(tagger.model_.pair_weights, arrays["pair_weights"])
-    tagger._filter = None
-    if tagger.candidates is not None:
-        tagger._filter = tagger._new_model("maxent", None)
-        _fill(tagger._filter.weights, arrays["candidate_weights"])
-    return tagger
-
-
-def _columns_of(tagger: SequenceTagger) -> list[str]:
-    """The columns that templates look at, in the table's order."""
-    used = {name for template in tagger._plan.templates for name, _ in template.places}
-    return [name for name in tagger._table.columns if name in used]
+_FARTHEST = 10**6  # tokens away
 
 
 def _is_used(tables: list[np.ndarray], threshold: float) -> np.ndarray:
@@ -678,26 +624,12 @@ def _is_used(tables: list[np.ndarray], threshold: float) -> np.ndarray:
     return used
 
 
-def _write_parts(
-    arrays: dict[str, np.ndarray], name: str, expansion: TemplateExpansion, kept: np.ndarray
-) -> list[list[int]]:
-    """Add the keys of each template to the arrays; gives how many places each part has."""
-    for t, parts in enumerate(expansion.parts):
-        for p, (_, keys) in enumerate(parts):
-            if p == len(parts) - 1:
-                keys = keys[kept[expansion.first[t] : expansion.first[t + 1]]]
-            largest = int(keys.max(initial=0))
-            arrays[f"{name}_{t}_{p}"] = keys.astype(np.min_scalar_type(largest))
-    return [[n for n, _ in parts] for parts in expansion.parts]
-
-
-def _read_parts(
-    arrays: dict[str, np.ndarray], name: str, places: list[list[int]]
-) -> list[list[tuple[int, np.ndarray]]]:
-    return [
-        [(int(n), arrays[f"{name}_{t}_{p}"].astype(np.int64)) for p, n in enumerate(parts)]
-        for t, parts in enumerate(places)
-    ]
+def _used_parts(expansion: TemplateExpansion, used: np.ndarray) -> Any:
+    """The parts of an expansion without the features that are not used."""
+    parts = [list(parts) for parts in expansion.parts]
+    for t, (*_, (n, keys)) in enumerate(parts):
+        parts[t][-1] = n, keys[used[expansion.first[t] : expansion.first[t + 1]]]
+    return parts
 
 
 def _fill(padded: np.ndarray, weights: np.ndarray) -> None:
@@ -705,15 +637,3 @@ def _fill(padded: np.ndarray, weights: np.ndarray) -> None:
     if weights.shape[:-1] != padded.shape[:-1]:
         raise InputError("weights and features differ in number")
     padded[..., : weights.shape[-1]] = weights
-
-
-def _table(model: Model, classes: tuple[str, ...]) -> NominalTable:
-    """A table without rows that knows columns, vocabularies and classes."""
-    columns = tuple(model.description.columns)
-    values = model.strings("values", "value_starts")
-    vocabularies = cut_names(values, model.description.n_values)
-    if len(vocabularies) != len(columns):
-        raise InputError("there are more or fewer vocabularies than columns")
-    codes = np.empty((0, len(columns)), dtype=np.int32, order="F")
-    no_labels = np.empty(0, dtype=np.int32)
-    return NominalTable(columns, codes, vocabularies, labels=no_labels, classes=classes)

@@ -174,7 +174,12 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             valid = reader.read(self, X_valid)
             trials, rows = self._validation(table, labels, valid, y_valid)
         evaluation = FitEvaluation(
-            trials, space, self._comparison(), self._threads(), self.decay, self.scoring
+            trials,
+            space,
+            self._comparison(),
+            number_of_workers(self.n_jobs),
+            self.decay,
+            self.scoring,
         )
         self._search(evaluation, space, fingerprint(table.codes, labels, *rows))
         self.best_estimator_ = self._classifier().fit(X, y)
@@ -335,9 +340,6 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if len(y_valid) != len(valid):
             raise InputError(f"y_valid has {len(y_valid)} labels, X_valid has {len(valid)} rows")
         return Vocabulary(self.classes_.tolist()).find(np.asarray(y_valid).tolist())
-
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
 
     def _strategy(self, space: SettingSpace) -> Strategy:
         if self.strategy not in STRATEGIES:

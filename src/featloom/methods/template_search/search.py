@@ -131,8 +131,8 @@ class TemplateSearch(BaseEstimator):
         table = derive(given, *makers)
         candidates = CandidateTemplates(table, self.window, self._given(table))
         evaluation = TemplateEvaluation(
-            table, candidates, seed=self._seed(), threads=self._threads(), passes=self.passes,
-            cutoff=self.cutoff,
+            table, candidates, seed=self._seed(), threads=number_of_workers(self.n_jobs),
+            passes=self.passes, cutoff=self.cutoff,
         )  # fmt: skip
         strategy = self._strategy(evaluation, given.columns, table)
         self._search(evaluation, strategy, table, candidates.given)
@@ -212,9 +212,6 @@ class TemplateSearch(BaseEstimator):
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(self.random_state)
-
-    def _threads(self) -> int:
-        return 1 if self.n_jobs is None else number_of_workers(self.n_jobs)
 
     def _check_parameters(self) -> None:
         if self.strategy not in TOLERANCE:

@@ -245,7 +245,7 @@ class RelevancePrior(BaseEstimator):
     def save(self, path: str | os.PathLike) -> None:
         """Write counts and settings as JSON, a line for each feature, sorted by name."""
         check_is_fitted(self, "tasks_")
-        write_prior(self, path)
+        write_beside(path, prior_text(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, families: Families = None) -> RelevancePrior:
@@ -254,7 +254,13 @@ class RelevancePrior(BaseEstimator):
         ``families`` is a function for features to come, where one was used; that of each feature
         in the file is written there.
         """
-        return read_prior(cls, path, families)
+        room = Room(os.fspath(path), "the prior takes")
+        try:
+            with open(path, "rb") as stream:
+                text = stream.read(room.most_bytes // _OF_TEXT + 1)
+        except OSError as error:
+            raise ReadError(f"cannot be read: {error.strerror}", file=room.file) from None
+        return prior_of(cls, text, room, families)
 
     def _begin(self) -> None:
         self._check()
@@ -404,11 +410,6 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     features: dict[str, _Feature]
 
 
-def write_prior(prior: RelevancePrior, path: str | os.PathLike) -> None:
-    """Write the counts and settings of a prior, beside and renamed."""
-    write_beside(path, prior_text(prior))
-
-
 def prior_text(prior: RelevancePrior) -> str:
     """The counts and settings of a prior as JSON."""
     tasks = [_plain(task) for task in prior.tasks_]
@@ -442,19 +443,6 @@ def prior_text(prior: RelevancePrior) -> str:
         ' "features": {\n' + ",\n".join(lines) + "\n }",
     ]
     return "{\n" + ",\n".join(head) + "\n}\n"
-
-
-def read_prior(
-    kind: type[RelevancePrior], path: str | os.PathLike, families: Families
-) -> RelevancePrior:
-    """Read a prior and check that its counts agree with one another."""
-    room = Room(os.fspath(path), "the prior takes")
-    try:
-        with open(path, "rb") as stream:
-            text = stream.read(room.most_bytes // _OF_TEXT + 1)
-    except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", file=room.file) from None
-    return prior_of(kind, text, room, families)
 
 
 def prior_of(

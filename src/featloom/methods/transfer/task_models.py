@@ -14,63 +14,83 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import msgspec
 import numpy as np
 from scipy import sparse
 
-from featloom.data.class_types import CLASS_TYPES, class_values
+from featloom.data.class_types import ClassType, class_values
 from featloom.data.matrix import FeatureMatrix
-from featloom.data.row_prints import RowPrints, Seen, restored_prints
+from featloom.data.row_prints import Prints, RowPrints, Seen
 from featloom.data.table import NominalTable
 from featloom.errors import InputError
-from featloom.features.feature_list import MOST_PLACES, OF_PART, FeatureList
-from featloom.formats.models import (
-    Layout,
-    Model,
-    Numbers,
-    cut_names,
-    fitting_parts,
-    load_model,
-    names,
-    pack_strings,
-    save_model,
-)
+from featloom.features.feature_list import FeatureList, Features
+from featloom.formats.models import Fact, Layout, Model, Numbers, Part, Texts
 from featloom.learners.inputs import rows_of, seen_among, share_of_right, warn_of_seen
 from featloom.learners.reasons import Reasons, strongest
 from featloom.methods.transfer.relevance import RelevancePrior, prior_of, prior_text
 
 
-class _Description(msgspec.Struct):
-    columns: list[str]
-    n_values: list[int]
-    task_column: str
-    target: str
-    class_type: str = "str"
-    learned_all: bool = False
+class _Weights(Part):
+    """A CSC matrix; what features say nothing is left out of copies of it."""
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        return {
+            name: Numbers("f8", "cells", makes=64),
+            "indices": Numbers("i4 i8", "cells"),
+            "indptr": Numbers("i4 i8", "class_names+1", makes=32),
+        }
+
+    def write(self, name: str, value: sparse.csc_matrix, model: Model) -> None:
+        of = {name: value.data, "indices": value.indices, "indptr": value.indptr}
+        model.arrays.update((k, self.arrays(name)[k].stored(array)) for k, array in of.items())
+
+    def read(self, name: str, model: Model) -> sparse.csc_matrix:
+        given = tuple(model.arrays[one] for one in self.arrays(name))
+        matrix = sparse.csc_matrix(given, [model.lengths[k] for k in ("features", "class_names")])
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def lengths(self, value: sparse.csc_matrix) -> list[tuple[str, int]]:
+        return [("features", value.shape[0]), ("class_names", value.shape[1])]
+
+    def fits(self, value: sparse.csc_matrix, state: Mapping[str, Any]) -> bool:
+        return bool(np.isfinite(value.data).all())
+
+
+class _Prior(Part):
+    """A relevance prior as JSON, which is counted when it is read."""
+
+    def arrays(self, name: str) -> dict[str, Numbers]:
+        return {name: Numbers("u1", f"letters of {name}", optional=True, makes=1)}
+
+    def write(self, name: str, value: RelevancePrior | None, model: Model) -> None:
+        if value is not None:
+            model.arrays[name] = np.frombuffer(prior_text(value).encode(), dtype=np.uint8)
+
+    def read(self, name: str, model: Model) -> RelevancePrior | None:
+        if name not in model.arrays:
+            return None
+        return prior_of(RelevancePrior, model.arrays[name].tobytes(), model.room)
 
 
 LAYOUT = Layout(
     "tasks",
-    _Description,
     {
-        "parts": Numbers("i4 i8", "features", "places", makes=OF_PART),
-        # Copies in which features that say nothing are left out.
-        "weights": Numbers("f8", "cells", makes=64),
-        "indices": Numbers("i4 i8", "cells"),
-        "indptr": Numbers("i4 i8", "class_names+1", makes=32),
-        "starts": Numbers("i8", "bounds", makes=32),
-        "outputs": Numbers("i4 i8", "outputs", makes=16),
+        "features": Features("i4 i8", "value_names"),
+        "weights": _Weights(),
+        "classes": Texts("class_names", "class_starts", distinct=False),
+        "tasks": Texts("task_names", "task_starts", least=1),
+        "starts": Numbers("i8", "bounds", makes=32, bounds="outputs"),
+        "outputs": Numbers("i4 i8", "outputs", makes=16, becomes="i4", below="classes"),
         "biases": Numbers("f8", "outputs"),
-        "learned": Numbers("u8", "rows", optional=True),
-        # JSON, counted when it is read.
-        "prior": Numbers("u1", "letters of prior", optional=True, makes=1),
-        **names("value_names", "value_starts"),
-        **names("class_names", "class_starts"),
-        **names("task_names", "task_starts"),
+        "task_column": Fact(str),
+        "target": Fact(str),
+        "prior": _Prior(),
+        "class_type": ClassType(),
+        "learned": Prints(),
     },
 )
 EVERY_ROW = "(every row of the task)"
@@ -218,7 +238,7 @@ class TaskModels:
         """The class of each row by name, with the task of each given; None: no such task."""
         found = np.full(len(data), None, dtype=object)
         names = np.array(self.classes, dtype=object)
-        for places, outputs, scores in self._scored(self._matrix(data), np.asarray(tasks)):
+        for places, outputs, scores in self._scored(self.features.matrix(data), np.asarray(tasks)):
             found[places] = names[outputs[scores.argmax(axis=1)]]
         return found
 
@@ -232,7 +252,7 @@ class TaskModels:
 
         The answer to a row of no known task is "", without reasons.
         """
-        rows = self._matrix(data)
+        rows = self.features.matrix(data)
         explained = [Reasons("", None, ()) for _ in range(len(data))]
         tasks = self.tasks_of(data) if tasks is None else np.asarray(tasks)
         biases_of = dict(zip(self.tasks, pairwise(self.starts.tolist()), strict=False))
@@ -283,52 +303,26 @@ class TaskModels:
         >>> loaded.tasks, loaded.classes, loaded.weights.toarray().tolist()
         (('give',), ('pay', 'hand'), [[2.0, 0.0]])
         """
-        values = [value for vocabulary in self.features.vocabularies for value in vocabulary]
-        arrays = {
-            "parts": self.features.parts,
-            "indptr": self.weights.indptr.astype(np.int64),
-            "indices": self.weights.indices.astype(np.int32),
-            "weights": self.weights.data,
-            "starts": self.starts.astype(np.int64),
-            "outputs": self.outputs,
-            "biases": self.biases,
-        }
-        for name, strings in (("value", values), ("class", self.classes), ("task", self.tasks)):
-            arrays[f"{name}_names"], arrays[f"{name}_starts"] = pack_strings(strings)
-        if self.prior is not None:
-            arrays["prior"] = np.frombuffer(prior_text(self.prior).encode(), dtype=np.uint8)
-        if self.learned is not None:
-            arrays["learned"] = self.learned.prints
-        description = {
-            "learned_all": self.learned is not None and self.learned.complete,
-            "columns": list(self.columns),
-            "n_values": [len(vocabulary) for vocabulary in self.features.vocabularies],
-            "task_column": self.task_column,
-            "target": self.target,
-            "class_type": self.class_type,
-        }
-        save_model(path, LAYOUT.kind, description, arrays)
+        LAYOUT.save(path, vars(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TaskModels:
         """Read and check what :meth:`save` wrote; nothing in the file is run."""
-        model = load_model(path, layout=LAYOUT)
-        with fitting_parts(path):
-            return _restored(model)
+        with LAYOUT.reading(path) as (state, _):
+            return cls(**state).checked()
 
     def checked(self) -> TaskModels:
         """The same, without features that say nothing; parts that do not fit are refused."""
-        self._check()
+        LAYOUT.check(vars(self))
+        if len(self.starts) - len(self.tasks) not in (1, 2):
+            raise InputError("the starts of the model do not fit")
         said = np.zeros(len(self.features), dtype=bool)
         said[self.weights.indices[self.weights.data != 0]] = True
         kept = np.flatnonzero(said)
         weights = self.weights[kept]
         weights.eliminate_zeros()
         weights.sort_indices()
-        return TaskModels(
-            self.features.take(kept), weights, self.classes, self.tasks, self.starts, self.outputs,
-            self.biases, self.task_column, self.target, self.prior, self.class_type, self.learned,
-        )  # fmt: skip
+        return replace(self, features=self.features.take(kept), weights=weights)
 
     def _scored(self, rows: sparse.csr_matrix, tasks: np.ndarray):
         """(places, outputs, scores) of the rows of each task that has a model."""
@@ -349,58 +343,3 @@ class TaskModels:
     def _weights_at(self, features: np.ndarray, output: int) -> np.ndarray:
         column = self.weights[:, [int(output)]].toarray().ravel()
         return column[features]
-
-    def _matrix(self, data: NominalTable | FeatureMatrix) -> sparse.csr_matrix:
-        indptr, indices = self.features.rows(data)
-        ones = np.ones(len(indices))
-        return sparse.csr_matrix((ones, indices, indptr), shape=(len(data), len(self.features)))
-
-    def _check(self) -> None:
-        """Refuse parts that do not fit, so that no kernel ever sees them."""
-        features, parts, starts = self.features, self.features.parts, self.starts
-        sound = (
-            len(features.vocabularies) == (len(features.columns) or 1)
-            and len(set(features.columns)) == len(features.columns)
-            and all(len(set(values)) == len(values) for values in features.vocabularies)
-            and parts.ndim == 2
-            and 1 <= parts.shape[1] <= MOST_PLACES
-            and parts.min(initial=0) >= -1
-            and parts.max(initial=-1) < features.n_atoms
-            and bool((parts >= 0).any(axis=1).all())
-            and self.weights.shape == (len(features), len(self.classes))
-            and bool(np.isfinite(self.weights.data).all())
-            and len(set(self.tasks)) == len(self.tasks) >= 1
-            and starts.ndim == 1
-            and len(starts) in (len(self.tasks) + 1, len(self.tasks) + 2)
-            and starts[0] == 0
-            and starts[-1] == len(self.outputs) == len(self.biases)
-            and bool((starts[1:] > starts[:-1]).all())  # differences wrap around
-            and self.outputs.ndim == self.biases.ndim == 1
-            and self.outputs.min(initial=0) >= 0
-            and self.outputs.max(initial=-1) < len(self.classes)
-            and bool(np.isfinite(self.biases).all())
-            and self.class_type in CLASS_TYPES
-            and len(self.classes_) == len(set(self.classes))
-        )
-        if not sound:
-            raise InputError("features, weights and tasks do not fit")
-
-
-def _restored(model: Model) -> TaskModels:
-    description, arrays = model.description, model.arrays
-    vocabularies = cut_names(model.strings("value_names", "value_starts"), description.n_values)
-    parts = arrays["parts"].astype(np.int32)
-    features = FeatureList(tuple(description.columns), vocabularies, parts)
-    classes = model.strings("class_names", "class_starts")
-    given = (arrays["weights"], arrays["indices"], arrays["indptr"])
-    weights = sparse.csc_matrix(given, (len(features), len(classes)))
-    weights.check_format(full_check=True)
-    prior = None
-    if "prior" in arrays:
-        prior = prior_of(RelevancePrior, arrays["prior"].tobytes(), model.room)
-    return TaskModels(
-        features, weights, tuple(classes), tuple(model.strings("task_names", "task_starts")),
-        arrays["starts"], arrays["outputs"].astype(np.int32), arrays["biases"],
-        description.task_column, description.target, prior, description.class_type,
-        restored_prints(arrays.get("learned"), description.learned_all),
-    ).checked()  # fmt: skip

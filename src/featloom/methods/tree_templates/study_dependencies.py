@@ -34,6 +34,7 @@ from featloom.methods.tree_templates.findings import (
 )
 from featloom.methods.tree_templates.parts import GrowthParts
 from featloom.methods.tree_templates.study import Keep
+from featloom.pool import number_of_workers
 
 GROWN, BY_HAND = "templates from trees", "templates by hand"
 _DROPS, _DROP_SENTENCES = 30, 200
@@ -143,7 +144,7 @@ def _drops(parser: DependencyParser, table: NominalTable, seed: int) -> dict[str
     candidates = parser._candidates(edges)
 
     def score(model: EdgeModel) -> float:
-        heads = model.parse(edges, candidates, parser._threads())
+        heads = model.parse(edges, candidates, number_of_workers(parser.n_jobs))
         trees = replace(edges, heads=heads).token_heads()
         found = [[(head, "_") for head in tree] for tree in trees]
         counts = attachment_counts(sentences, found).sum(axis=0)
