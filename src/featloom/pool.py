@@ -88,8 +88,10 @@ def _is_alone() -> bool:
     return multiprocessing.current_process().daemon or sys.platform == "win32"
 
 
-def number_of_workers(jobs: int) -> int:
-    """How many processes or threads ``jobs`` asks for; -1: one for each core."""
+def number_of_workers(jobs: int | None) -> int:
+    """How many processes or threads ``jobs`` asks for; None: one, -1: one for each core."""
+    if jobs is None:
+        return 1
     if jobs == 0:
         raise InputError("jobs cannot be 0; give a number of processes, or -1 for all cores")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -114,7 +114,7 @@ def test_a_journal_of_other_data_is_refused(data, tmp_path):
         ({"rule": "two"}, {}, "rule is 'two'"),
         ({"simplicity": "time"}, {}, "simplicity is 'time'"),
         ({"grid": {"depth": [1]}}, {}, "has no parameter 'depth'"),
-        ({"grid": {"keep": [2.0]}}, {}, "keep is 2.0; a share must lie in"),
+        ({"grid": {"keep": [2.0]}}, {}, "keep is 2.0; it must be a share above 0"),
         ({"cv": 5}, {"groups": 3}, "3 groups"),
         ({"positive": "7"}, {}, "no class '7'; there are 0, 1"),
     ],

@@ -133,7 +133,7 @@ def test_an_explicit_parameter_wins_over_the_preset():
     with_singles = TreeTemplates(preset="chapter", singles=True).fit(X, Y)
     assert {"x2"} in sets_of(with_singles.templates_)
     assert not any(one.backoff for one in with_singles.grown_)
-    with pytest.raises(InputError, match="preset is 'book'; it can be chapter or None"):
+    with pytest.raises(InputError, match="preset is 'book'; it can be 'chapter' or None"):
         TreeTemplates(preset="book").fit(X, Y)
 
 

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from featloom.errors import InputError
 from featloom.learners.multinomial import LogisticObjective
 from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
+from featloom.options import check, number, seed, threads, whole
 from featloom.pool import number_of_workers
 
 _BATCH = 128  # rows
@@ -68,6 +69,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     >>> LinearClassifier().fit(X, list("SKSK")).predict(X).tolist()
     ['S', 'K', 'S', 'K']
     """
+
+    constraints = {
+        "C": number(above=0),
+        "tol": number(above=0),
+        "passes": whole(0),
+        "max_iter": whole(1),
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -118,11 +128,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return models
 
     def _checked(self, X, y) -> tuple[sparse.csr_matrix, np.ndarray]:
-        for name in ("C", "tol", "max_iter"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} is {getattr(self, name)!r}; it must be above 0")
-        if self.passes < 0:
-            raise InputError(f"passes is {self.passes!r}; it must be at least 0")
+        check(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         return sparse.csr_matrix(X), y
@@ -132,7 +138,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise InputError(f"all rows are of one class, {self.classes_[0]!r}; two are needed")
         of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        threads = number_of_workers(1 if self.n_jobs is None else self.n_jobs)
+        threads = number_of_workers(self.n_jobs)
         n_classes = len(self.classes_)
         return LogisticObjective(X, labels, n_classes, of_class[labels], threads=threads)
 
