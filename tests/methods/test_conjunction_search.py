@@ -66,7 +66,7 @@ def test_longer_conjunctions_share_nothing_between_cells():
 
 
 def test_the_grid_is_the_papers_by_default():
-    cells = ConjunctionSearchCV()._cells(55_268)
+    cells = list(ConjunctionSearchCV()._space(ConjunctionInducer(), 55_268))
     assert len(cells) == 55
     assert all(cell["partners"] <= cell["keep"] for cell in cells)
 
