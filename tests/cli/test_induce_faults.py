@@ -116,12 +116,12 @@ def test_the_nearest_name_is_told(featloom, words, tmp_path):
         (("discover", "{}", "--budget", "soon"), "budget 'soon' is no time"),
         (("discover", "{}", "--budget", "5d"), "budget '5d' is no time"),
         (("memory", "{}", "--budget", "0"), "a budget must be positive"),
-        (("memory", "{}", "--trials", "0"), "trials must be positive, not 0"),
+        (("memory", "{}", "--trials", "0"), "trials is 0; it must be a whole number, 1 or more"),
         (("select", "{}", "--budget", "soon"), "budget 'soon' is no time"),
-        (("select", "{}", "--trials", "-1"), "trials must be positive, not -1"),
+        (("select", "{}", "--trials", "-1"), "trials is -1; it must be a whole number, 1 or more"),
         (("select", "{}", "--max-templates", "0"), "max_templates is 0"),
         (("demo", "--budget", "soon"), "budget 'soon' is no time"),
-        (("reproduce", "memory", "--trials", "0"), "trials must be positive"),
+        (("reproduce", "memory", "--trials", "0"), "trials is 0"),
         (("reproduce", "memory", "--budget", "200"), "for 200 evaluations say --trials"),
     ],
 )
@@ -174,27 +174,30 @@ def sound(tmp_path):
     return path
 
 
-WHOLE = "it must be a whole number of at least 1"
-SHARE = "a share must lie in (0, 1], a number be whole"
+WHOLE = "it must be a whole number, 1 or more"
+SHARE = (
+    "it must be a share above 0 and up to 1, a whole number, a threshold such as '>=3.8', or None"
+)
 OPTIONS = {
-    "--keep 0": "keep is 0; a number of features must be at least 1",
+    "--keep 0": f"keep is 0; {SHARE}",
     "--keep 2.5": f"keep is 2.5; {SHARE}",
     "--keep nan": f"keep is nan; {SHARE}",
-    "--keep few": "keep is 'few'; a threshold is written like '>=3.8'",
+    "--keep few": f"keep is 'few'; {SHARE}",
     "--partners 5.0": f"partners is 5.0; {SHARE}",
-    "--partners 0": "partners is 0; a number of features must be at least 1",
+    "--partners 0": f"partners is 0; {SHARE}",
     "--partners 99 --pairs ranked": "partners is 99, more than the 4 features kept",
-    "--final-keep -1": "final_keep is -1; a number of features must be at least 1",
+    "--final-keep -1": f"final_keep is -1; {SHARE}",
     "--min-support 0": f"min_support is 0; {WHOLE}",
     "--min-support 1.5": f"min_support is 1.5; {WHOLE}",
     "--min-support all": f"min_support is 'all'; {WHOLE}",
     "--max-length 0": f"max_length is 0; {WHOLE}",
-    "--score luck": "score is 'luck'; it can be mi, ig, information_gain, su, fisher, chi2, "
-    "gain_ratio, shared_variance, residual",
-    "--aggregate mean": "aggregate is 'mean'; it can be sum, max or global",
+    "--score luck": "score is 'luck'; it can be 'mi', 'ig', 'information_gain', 'su', "
+    "'fisher', 'chi2', 'gain_ratio', 'shared_variance' or 'residual'",
+    "--aggregate mean": "aggregate is 'mean'; it can be 'sum', 'max' or 'global'",
     "--pairs some": "pairs is 'some'; it can be 'all' or 'ranked'",
-    "--preset best": "preset is 'best'; it can be paper or None",
-    "--score fisher --alternative up": "alternative is 'up'; it can be two-sided, greater or less",
+    "--preset best": "preset is 'best'; it can be 'paper' or None",
+    "--score fisher --alternative up": "alternative is 'up'; it can be 'two-sided', "
+    "'greater' or 'less'",
     "--positive maybe": "no class 'maybe'; there are yes, no",
     "--domain site": "no column 'site' for --domain; there are area, plan",
     "--groups escalated": "column 'escalated' cannot be both target and groups",

@@ -306,12 +306,12 @@ def test_columns_that_never_change_leave_the_most_frequent_class(featloom, tmp_p
 
 WORDS = {
     ("--strategy", "magic"): "no strategy 'magic'; there are guided, local, genetic, forward",
-    ("--over", "all"): "over is 'all'; it can be 'together', 'features', 'parameters'",
+    ("--over", "all"): "over is 'all'; it can be 'together', 'features' or 'parameters'",
     ("--ks", "1,two"): "ks is '1,two'; whole numbers with commas are expected: 1,3,5",
-    ("--ks", "0"): "k is 0; it must be a whole number of at least 1",
-    ("--ks", "3,3"): "ks must name at least one k, and none twice",
+    ("--ks", "0"): "ks is (0,); it must be a list of different values, each of them a whole number",
+    ("--ks", "3,3"): "ks is (3, 3); it must be a list of different values",
     ("--vote", "loud"): "vote is 'loud'; it can be 'count', 'inverse_distance'",
-    ("--threshold", "0"): "mvdm_threshold is 0; it must be a whole number of at least 1",
+    ("--threshold", "0"): "mvdm_threshold is 0; it must be a whole number from 1",
     ("--compat", "weka"): "compat is 'weka'; it can be timbl or none",
     ("--budget", "soon"): "budget 'soon' is no time; it must be one such as",
     ("--folds", "1"): "folds must be at least 2, not 1",

@@ -73,7 +73,7 @@ def test_the_seed_decides():
             "class 'S' has 1 row, fewer than the 5 folds (and 1 more classes)",
         ),
         (["K"] * 9, {}, "all rows are of class K; there is nothing to tell apart"),
-        (["K", "S"] * 5, {"n_folds": 1}, "folds must be at least 2, not 1"),
+        (["K", "S"] * 5, {"n_folds": 1}, "n_folds is 1; it must be a whole number, 2 or more"),
         (["K", "S"], {"n_folds": 5}, "2 rows cannot be dealt into 5 folds"),
         (["K", "S"] * 5, {"groups": [0] * 10}, "1 groups cannot be dealt into 5 folds"),
         (["K", "S"] * 5, {"groups": [0] * 9}, "9 groups for 10 rows"),

@@ -114,7 +114,8 @@ def test_a_candidate_that_failed_is_not_chosen():
         (lambda: one_standard_error([], []), "there are no candidates to choose from"),
         (
             lambda: one_standard_error([[1, 2]], [1], rule="simple"),
-            "rule 'simple' is not one of standard_error, paired, standard_deviation, best",
+            "rule is 'simple'; it can be 'standard_error', 'paired', "
+            "'standard_deviation' or 'best'",
         ),
     ],
 )

@@ -36,7 +36,7 @@ PARTS = {
         *((name, {"only": "words"}, words) for name, words in PARTS.items()),
         *((name, {"seeds": 0}, "seeds is 0; it must be at least 1") for name in PARTS),
         ("memory", {"sample": 3}, "a sample of 3 rows is too small; take 100 or more"),
-        ("memory", {"trials": 0}, "trials must be positive"),
+        ("memory", {"trials": 0}, "trials is 0; it must be a whole number, 1 or more"),
         ("templates", {"sample": 3}, "a sample of 3 sentences is too small; take 50 or more"),
         ("trees", {"sample": 3}, "a sample of 3 sentences is too small; take 50 or more"),
         ("transfer", {"sample": 1}, "a sample of 1 tasks is too small; take 2 or more"),

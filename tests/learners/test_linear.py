@@ -116,7 +116,7 @@ def test_what_cannot_be_fitted_is_refused():
     with pytest.raises(InputError, match="of one class"):
         LinearClassifier().fit(X, ["same"] * len(y))
     for name in ("C", "tol", "max_iter"):
-        with pytest.raises(InputError, match=f"{name} is 0; it must be above 0"):
+        with pytest.raises(InputError, match=f"{name} is 0; it must be a"):
             LinearClassifier(**{name: 0}).fit(X, y)
     with pytest.raises(InputError, match="passes is -1"):
         LinearClassifier(passes=-1).fit(X, y)

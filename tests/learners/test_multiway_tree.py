@@ -174,9 +174,12 @@ def test_where_one_class_is_rare_the_test_of_gains_keeps_what_errors_cut():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"criterion": "gini"}, "no criterion 'gini'; there are gain_ratio, information_gain"),
-        ({"min_rows": 0}, "min_rows is 0, at least 1 expected"),
-        ({"max_depth": -1}, "max_depth is -1, at least 0 expected"),
+        (
+            {"criterion": "gini"},
+            "criterion is 'gini'; it can be 'gain_ratio' or 'information_gain'",
+        ),
+        ({"min_rows": 0}, "min_rows is 0; it must be a whole number, 1 or more"),
+        ({"max_depth": -1}, "max_depth is -1; it must be a whole number, 0 or more, or None"),
         ({"columns": [4]}, r"columns \[4\] are not all among the 4 of the table"),
         ({"columns": [1, 1]}, r"columns \[1, 1\] name one twice"),
         ({"rows": np.array([48])}, "rows are not all among the 48 of the table"),
@@ -199,9 +202,11 @@ def test_rows_without_a_label_are_refused():
 
 def test_pruning_refuses_levels_that_are_none():
     tree = grow_tree(letters())
-    with pytest.raises(InputError, match=r"confidence is 0\.9, above 0 and at most \.5"):
+    with pytest.raises(
+        InputError, match=r"confidence is 0\.9; it must be a number above 0 and at most 0\.5"
+    ):
         prune_by_error(tree, 0.9)
-    with pytest.raises(InputError, match="level is 1, above 0 and below 1 expected"):
+    with pytest.raises(InputError, match="level is 1; it must be a number above 0 and below 1"):
         prune_by_gain(tree, 1)
 
 

@@ -218,13 +218,13 @@ def test_a_text_that_was_never_cut_into_sentences_is_learned(kind, conditioned, 
 
 
 def test_faults_are_told():
-    with pytest.raises(InputError, match="model is 'hmm'; it can be 'maxent', 'memm', 'crf'"):
+    with pytest.raises(InputError, match="model is 'hmm'; it can be 'maxent', 'memm' or 'crf'"):
         SequenceModel.zeros("hmm", 2, 3)
     data = some_sentences(0, 3, (2,))
     model = some_model("crf", 0, 3, data)
     with pytest.raises(InputError, match="the sentences have no labels"):
         model.train(SequenceData.of(data.bounds, data.features), Training())
-    with pytest.raises(InputError, match="n is 0; it must be at least 1"):
+    with pytest.raises(InputError, match="n is 0; it must be a whole number, 1 or more"):
         model.best_paths(data, 0)
 
 

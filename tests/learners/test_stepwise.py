@@ -290,9 +290,9 @@ def test_chosen_features_print_as_a_table_and_show_in_notebooks():
         ({"targets": np.array([0.0, np.nan])}, "targets hold NaN or infinity in row 1"),
         ({"cost": np.ones(3)}, r"cost has shape \(3,\); there are 2 features and 1 target"),
         ({"cost": np.array([1.0, -1.0])}, "cost holds NaN, or bits below 0"),
-        ({"likelihood": "poisson"}, "likelihood is 'poisson'; it can be gaussian or bernoulli"),
-        ({"variance": "zero"}, "variance is 'zero'; it can be null, current, profile"),
-        ({"most": 0}, "most is 0; it must be a whole number of at least 1, or None"),
+        ({"likelihood": "poisson"}, "likelihood is 'poisson'; it can be 'gaussian' or 'bernoulli'"),
+        ({"variance": "zero"}, "variance is 'zero'; it can be 'null', 'current' or 'profile'"),
+        ({"most": 0}, "most is 0; it must be a whole number, 1 or more, or None"),
         ({"refits": 2.5}, "refits is 2.5; it must be a whole number"),
         (
             {"likelihood": "bernoulli", "targets": np.array([1.0, -1.0])},
@@ -320,7 +320,7 @@ def test_the_selector_says_what_is_wrong_with_classes_and_parameters():
         (MDLSelector(), target[:-1], r"y has shape \(119,\), X has 120 rows"),
         (MDLSelector(), None, "requires y to be passed"),
         (MDLSelector(max_features=0), target, "max_features is 0; it must be a whole number"),
-        (MDLSelector(min_rows=None), target, "min_rows is None; it must be at least 1"),
+        (MDLSelector(min_rows=None), target, "min_rows is None; it must be a whole number"),
         (MDLSelector(cost=[1.0]), target, "cost has shape"),
         (MDLSelector(likelihood="probit"), target, "likelihood is 'probit'"),
     ]:

@@ -66,7 +66,7 @@ def test_longer_conjunctions_share_nothing_between_cells():
 
 
 def test_the_grid_is_the_papers_by_default():
-    cells = ConjunctionSearchCV()._cells(55_268)
+    cells = list(ConjunctionSearchCV()._space(ConjunctionInducer(), 55_268))
     assert len(cells) == 55
     assert all(cell["partners"] <= cell["keep"] for cell in cells)
 
@@ -114,7 +114,7 @@ def test_a_journal_of_other_data_is_refused(data, tmp_path):
         ({"rule": "two"}, {}, "rule is 'two'"),
         ({"simplicity": "time"}, {}, "simplicity is 'time'"),
         ({"grid": {"depth": [1]}}, {}, "has no parameter 'depth'"),
-        ({"grid": {"keep": [2.0]}}, {}, "keep is 2.0; a share must lie in"),
+        ({"grid": {"keep": [2.0]}}, {}, "keep is 2.0; it must be a share above 0"),
         ({"cv": 5}, {"groups": 3}, "3 groups"),
         ({"positive": "7"}, {}, "no class '7'; there are 0, 1"),
     ],

@@ -189,22 +189,18 @@ X_SMALL = sparse.csr_matrix([[1, 0], [0, 1], [1, 1], [0, 0]])
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"score": "entropy"}, "score is 'entropy'; it can be mi, ig"),
-        ({"keep": 0.0}, "keep is 0.0; a share must lie in"),
-        ({"keep": 1.5}, "keep is 1.5; a share must lie in"),
-        ({"keep": 0}, "keep is 0; a number of features must be at least 1"),
-        ({"keep": "many"}, "keep is 'many'; a threshold is written like '>=3.8'"),
+        ({"score": "entropy"}, "score is 'entropy'; it can be 'mi', 'ig'"),
+        ({"keep": 0.0}, "keep is 0.0; it must be a share above 0"),
+        ({"keep": 1.5}, "keep is 1.5; it must be a share above 0"),
+        ({"keep": 0}, "keep is 0; it must be a share above 0"),
+        ({"keep": "many"}, "keep is 'many'; .*, a threshold such as '>=3.8'"),
         ({"final_keep": -3}, "final_keep is -3"),
         ({"preset": "paper", "partners": 7}, "partners is 7, more than the 1 features kept|"
                                               "partners is 7"),
         ({"max_length": 0}, "max_length is 0; it must be a whole number"),
         ({"min_support": 2.5}, "min_support is 2.5"),
-        ({"pairs": "some"}, "pairs is 'some'"),
-        ({"aggregate": "mean"}, "aggregate is 'mean'"),
-        ({"alternative": "both"}, "alternative is 'both'"),
         ({"preset": "fitsi"}, "preset is 'fitsi'"),
         ({"C": 0}, "C is 0"),
-        ({"n_jobs": 0}, "n_jobs cannot be 0"),
         ({"score": "mi", "keep": ">=1000"}, "keep is '>=1000', which no feature reaches"),
     ],
 )  # fmt: skip

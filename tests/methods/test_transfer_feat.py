@@ -112,7 +112,7 @@ def test_semantic_features_are_topics_and_classes_of_meaning():
 
 
 def test_faults_are_told_in_one_line(verbs):
-    with pytest.raises(InputError, match="settings is 'all'; it can be both, semantic, syntactic"):
+    with pytest.raises(InputError, match="settings is 'all'; it can be 'both', 'semantic' or"):
         TransFeat(settings="all").fit(verbs)
     with pytest.raises(InputError, match="task 'fly' was not among those fitted"):
         TransFeat().fit(verbs).predict("fly", verbs["arrest"][0])

@@ -222,7 +222,7 @@ def test_faults_are_told_in_one_line(prior, tmp_path):
         prior.partial_fit("new", X)
     with pytest.raises(InputError, match="feature 'CAP' is not among the feature names"):
         prior.partial_fit("new", FeatureMatrix.from_csr([[1], [0]], names=["CAP"]), ["a", "b"])
-    with pytest.raises(InputError, match="kappa is 0; it must be above 0"):
+    with pytest.raises(InputError, match="kappa is 0; it must be a number above 0"):
         RelevancePrior(kappa=0).fit({"v": (X, y)})
     with pytest.raises(InputError, match="2 families for 5 feature names"):
         RelevancePrior(feature_names=NAMES, families=["a", "b"]).fit({"v": (X, y)})

@@ -191,7 +191,7 @@ def test_faults_are_told_in_one_line():
     X, y, t = customers(2)
     with pytest.raises(InputError, match="tasks have shape"):
         MultiTask().fit(X, y, tasks=t[:-1])
-    with pytest.raises(InputError, match="use is 'weights'; it can be scale, cost"):
+    with pytest.raises(InputError, match="use is 'weights'; it can be 'scale' or 'cost'"):
         MultiTask(use="weights").fit(X, y, tasks=t)
     with pytest.raises(InputError, match="no value of 'C' to choose from"):
         MultiTask(strengths=()).fit(X, y, tasks=t)

@@ -133,7 +133,7 @@ def test_an_explicit_parameter_wins_over_the_preset():
     with_singles = TreeTemplates(preset="chapter", singles=True).fit(X, Y)
     assert {"x2"} in sets_of(with_singles.templates_)
     assert not any(one.backoff for one in with_singles.grown_)
-    with pytest.raises(InputError, match="preset is 'book'; it can be chapter or None"):
+    with pytest.raises(InputError, match="preset is 'book'; it can be 'chapter' or None"):
         TreeTemplates(preset="book").fit(X, Y)
 
 
@@ -360,10 +360,14 @@ def test_a_setting_cut_from_shared_trees_is_the_setting_by_itself():
     )
     learn, judge = table.take(np.arange(200)), table.take(np.arange(200, 300))
     settings = [(length, most) for length in (1, 2, 4) for most in (2, 5, None)]
-    fold = FoldTemplates(learn, judge, how, settings)
+    cells = [{"max_length": length, "most": most} for length, most in settings]
+    codes = table.known_labels
+    fold = FoldTemplates(table, codes, np.arange(200), np.arange(200, 300), how, cells)
     for length, most in settings:
         alone = clone(how).set_params(max_length=length, most=most).fit(learn)
-        for ours, part in zip(fold.matrices(length, most), (learn, judge), strict=True):
+        for ours, part in zip(
+            fold.matrices({"max_length": length, "most": most}), (learn, judge), strict=True
+        ):
             theirs = alone.transform(part)
             assert ours.shape == theirs.shape
             columns = [sorted(map(tuple, M.toarray().T)) for M in (ours, theirs)]

@@ -83,5 +83,5 @@ def test_an_easy_landscape_is_climbed():
 
 
 def test_one_string_is_no_population():
-    with pytest.raises(InputError, match="at least 2 strings, not 1"):
+    with pytest.raises(InputError, match="population is 1; it must be a whole number, 2 or more"):
         Genetic(SPACE, population=1)

@@ -79,7 +79,7 @@ def test_only_the_named_choices_change():
         ({"only": ["left"]}, "no choice 'left'"),
         ({"moves": {"left": {}}}, "no choice 'left'"),
         ({"moves": {"focus": {"used": ["gone"]}}}, "'focus' cannot be 'gone'"),
-        ({"accept": "worse"}, "accept cannot be 'worse'"),
+        ({"accept": "worse"}, "accept is 'worse'; it can be 'better' or 'not_worse'"),
         ({"start": {"focus": "used"}}, "candidate has no value for 'before'"),
     ],
 )

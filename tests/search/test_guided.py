@@ -141,5 +141,5 @@ def test_a_space_of_one_candidate_is_searched():
 
 
 def test_numbers_that_make_no_sense_are_refused():
-    with pytest.raises(InputError, match="must be at least 1"):
+    with pytest.raises(InputError, match="batch is 0; it must be a whole number, 1 or more"):
         Guided(settings_space(2), batch=0)

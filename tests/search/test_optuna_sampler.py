@@ -44,7 +44,7 @@ def test_it_is_silent(capfd):
 
 
 def test_an_unknown_sampler_is_refused():
-    with pytest.raises(InputError, match="sampler cannot be 'grid'"):
+    with pytest.raises(InputError, match="sampler is 'grid'; it can be 'tpe' or 'random'"):
         OptunaSampler(SPACE, sampler="grid")
 
 

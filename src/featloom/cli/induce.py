@@ -163,10 +163,10 @@ def checked_amount(name: str, text: str) -> float | int | str | None:
 
     >>> [checked_amount("keep", text) for text in ("500", "0.25", "all", ">=3", "auto")]
     [500, 0.25, None, '>=3', 'auto']
-    >>> checked_amount("keep", "2.5")
+    >>> checked_amount("keep", "2.5")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    featloom.errors.InputError: keep is 2.5; a share must lie in (0, 1], a number be whole
+    featloom.errors.InputError: keep is 2.5; it must be a share above 0 and up to 1, ...
     """
     amount = None if text == "all" else number(text)
     if amount != "auto":

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from featloom.errors import InputError
+from featloom.options import checked, whole
 from featloom.words import counted
 
 # To hold proportions takes a look at every group in turn; of so many, chance holds them as well.
 MANY_GROUPS = 5_000
 
 
+@checked(n_folds=whole(2))
 def make_folds(
     y: Sequence[Any] | np.ndarray,
     *,
@@ -55,8 +57,6 @@ def make_folds(
     featloom.errors.InputError: class 'a' has 1 row, fewer than the 2 folds
     """
     y = _checked_labels(y)
-    if n_folds < 2:
-        raise InputError(f"folds must be at least 2, not {n_folds}")
     if n_folds > len(y):
         raise InputError(f"{len(y)} rows cannot be dealt into {n_folds} folds")
     classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)

@@ -19,10 +19,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from featloom.errors import InputError
+from featloom.options import checked, one_of
 
 RULES = ("standard_error", "paired", "standard_deviation", "best")
 
 
+@checked(rule=one_of(RULES))
 def one_standard_error(
     scores: Sequence | np.ndarray,
     simplicity: Sequence[float] | np.ndarray,
@@ -49,8 +51,6 @@ def one_standard_error(
     >>> one_standard_error(scores, simplicity=[10, 100, 1000], rule="best")
     2
     """
-    if rule not in RULES:
-        raise InputError(f"rule {rule!r} is not one of {', '.join(RULES)}")
     folds, size = np.asarray(scores, dtype=np.float64), np.asarray(simplicity, dtype=np.float64)
     if not folds.size:
         raise InputError("there are no candidates to choose from")

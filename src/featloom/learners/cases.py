@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from featloom.counts.values import WEIGHTS, ValueCounts
-from featloom.errors import InputError
 from featloom.kernels.instances import build_trie, merge_rows, sort_rows
 from featloom.kernels.value_difference import alike_values, difference_rows
+from featloom.options import check, one_of
 
 _ROW_CELLS = 4_000_000  # up to so many differences of one column's values are kept
 _KEPT = 64  # tries, and merged queries
@@ -112,8 +112,7 @@ class Memory:
 
     def weights(self, name: str) -> np.ndarray:
         """The weights of all columns by one of the five weightings."""
-        if name not in WEIGHTS:
-            raise InputError(f"weights is {name!r}; it can be {', '.join(map(repr, WEIGHTS))}")
+        check({"weights": one_of(WEIGHTS)}, {"weights": name})
         return np.array([weights[name] for weights in self._weights])
 
     def trie(

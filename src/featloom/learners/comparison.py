@@ -7,11 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from featloom.options import whole
+
 MODES = ("ignore", "overlap", "mvdm")
 VOTES = ("count", "inverse_distance", "inverse_linear", "exponential")
 
 SCALE = "scale"  # a decay that goes by the weights of what is compared
 _SCALED = 30.0  # was near the best on fifteen tables, from letters to bank customers
+
+# More than there can be cases is more than kernels can count.
+COUNT = whole(1, 2**31 - 1)
 
 BLOCK = 512  # queries that are answered in one go, by one thread
 

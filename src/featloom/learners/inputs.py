@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from scipy import sparse
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featloom.data.frames import are_records, has_column_names, table_from_frame, text_of
 from featloom.data.matrix import FeatureMatrix
@@ -23,6 +25,10 @@ class TableReader:
     """Reads X as a table of symbols: NominalTable, DataFrame, array or list of rows."""
 
     table: NominalTable  # what was read first
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.columns
 
     def fit(self, estimator, X) -> NominalTable:
         """Read X and remember its columns; sets ``n_features_in_`` as scikit-learn does."""
@@ -51,6 +57,55 @@ class TableReader:
             table = table_from_frame(X, columns=list(self.table.columns))
         table = spelled_like(table, self.table.columns, self.table.vocabularies)
         return self.table.recode(table) if recode else table
+
+
+class TakesSymbols:
+    """An estimator that takes symbols in any dress, and binary matrices where it says so."""
+
+    _takes_matrices = False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self._takes_matrices
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class MakesFeatures(TakesSymbols, TransformerMixin):
+    """A transformer from rows with classes to binary features, sparse and named.
+
+    A class reads rows by its ``_reader``, makes their features in ``_features_of`` and names these
+    in ``_names_of``; once it is fitted it has the attribute ``_fitted``.
+    """
+
+    _fitted: str
+    _reader: Any
+
+    def transform(self, X):
+        """The features of each row, as a scipy CSR matrix of ones."""
+        check_is_fitted(self, self._fitted)
+        return self._features_of(self._reader.read(self, X))
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the output columns; of a bare matrix they can be given other names."""
+        check_is_fitted(self, self._fitted)
+        given = input_features is not None and self._reader.table is None
+        names = list(input_features) if given else self._reader.names
+        return np.array(self._names_of(names), dtype=object)
+
+    def _features_of(self, rows: Any) -> sparse.csr_matrix:
+        raise NotImplementedError
+
+    def _names_of(self, columns: Sequence[str]) -> list[str]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
 
 def rows_of(

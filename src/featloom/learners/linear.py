@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from featloom.errors import InputError
 from featloom.learners.multinomial import LogisticObjective
 from featloom.learners.sequence_model import SequenceData, SequenceModel, Training
+from featloom.options import check, number, seed, threads, whole
 from featloom.pool import number_of_workers
 
 _BATCH = 128  # rows
@@ -68,6 +69,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     >>> LinearClassifier().fit(X, list("SKSK")).predict(X).tolist()
     ['S', 'K', 'S', 'K']
     """
+
+    constraints = {
+        "C": number(above=0),
+        "tol": number(above=0),
+        "passes": whole(0),
+        "max_iter": whole(1),
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -118,11 +128,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return models
 
     def _checked(self, X, y) -> tuple[sparse.csr_matrix, np.ndarray]:
-        for name in ("C", "tol", "max_iter"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} is {getattr(self, name)!r}; it must be above 0")
-        if self.passes < 0:
-            raise InputError(f"passes is {self.passes!r}; it must be at least 0")
+        check(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         return sparse.csr_matrix(X), y

@@ -8,7 +8,7 @@ TiMBL; ``compat="timbl"`` follows its rules to the last tie.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,9 +34,10 @@ from featloom.formats.models import (
 )
 from featloom.kernels.votes import vote_weight
 from featloom.learners.cases import Memory, Queries
-from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison, decay_of, tolerance
+from featloom.learners.comparison import COUNT, MODES, SCALE, VOTES, Comparison, decay_of, tolerance
 from featloom.learners.inputs import (
     TableReader,
+    TakesSymbols,
     checked_target,
     class_names,
     encode_target,
@@ -48,6 +49,7 @@ from featloom.learners.neighbours import (
     compared_columns,
     distances_to_cases,
 )
+from featloom.options import Constraint, check, number, one_of, threads
 from featloom.pool import number_of_workers
 from featloom.words import no_such
 
@@ -75,7 +77,11 @@ class Explanation:
     neighbours: tuple[Neighbour, ...]
 
 
-class MemoryClassifier(ClassifierMixin, BaseEstimator):
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str)
+
+
+class MemoryClassifier(TakesSymbols, ClassifierMixin, BaseEstimator):
     """Nearest neighbours on nominal features, exactly and fast.
 
     Parameters
@@ -121,6 +127,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     ['S'] [[0. 1.]]
     ['K'] [[0.72 0.28]]
     """
+
+    constraints = {
+        "k": COUNT,
+        "weights": one_of(WEIGHTS) | Constraint("a list", _is_list),
+        "vote": one_of(VOTES),
+        "decay": number(0) | one_of([SCALE]),
+        "mvdm_threshold": COUNT,
+        "compat": one_of(["timbl", None]),
+        "smoothing": number(0, 1),
+        "n_jobs": threads,
+    }
 
     def __init__(
         self,
@@ -438,39 +455,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return weights
 
     def _check_parameters(self) -> None:
-        for name in ("k", "mvdm_threshold"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
-            if value >= 2**31:  # more than there can be cases, and than kernels can count
-                raise InputError(f"{name} is {value}; it must be below {2**31:,}")
-        if isinstance(self.weights, str) and self.weights not in WEIGHTS:
-            raise InputError(
-                f"weights is {self.weights!r}; it can be {', '.join(map(repr, WEIGHTS))}"
-            )
-        if self.vote not in VOTES:
-            raise InputError(f"vote is {self.vote!r}; it can be {', '.join(map(repr, VOTES))}")
-        if self.decay != SCALE and (
-            not isinstance(self.decay, int | float | np.number) or not 0 <= self.decay < np.inf
-        ):
-            raise InputError(
-                f"decay is {self.decay!r}; it must be a number that is not below 0, or {SCALE!r}"
-            )
-        if (
-            not isinstance(self.smoothing, int | float | np.number)
-            or isinstance(self.smoothing, bool)
-            or not 0 <= self.smoothing <= 1
-        ):
-            raise InputError(f"smoothing is {self.smoothing!r}; it must be a number from 0 to 1")
-        if self.compat not in (None, "timbl"):
-            raise InputError(f"compat is {self.compat!r}; it can be 'timbl' or None")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
+        check(self)
 
 
 def memory_grid(
@@ -556,8 +541,7 @@ def checked_modes(
     if len(modes) != len(columns):
         raise InputError(f"metric names {len(modes)} modes for {len(columns)} features")
     for mode in modes:
-        if mode not in MODES:
-            raise InputError(f"metric is {mode!r}; it can be {', '.join(map(repr, MODES))}")
+        check({"metric": one_of(MODES)}, {"metric": mode})
     return modes
 
 

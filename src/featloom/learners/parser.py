@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import msgspec
@@ -75,7 +74,9 @@ from featloom.learners.parser_templates import (
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.learners.tree_paths import grow_templates
+from featloom.options import Constraint, check, none, number, one_of, seed, threads, whole
 from featloom.pool import number_of_workers
+from featloom.words import no_such
 
 DECODERS = ("eisner", "chu-liu-edmonds")
 TRAININGS = ("mira", "perceptron")
@@ -83,17 +84,14 @@ TRAININGS = ("mira", "perceptron")
 FOREST: dict[str, Any] = {"n_trees": 60, "prune": None, "backoff": False, "most": 500}
 LONGEST = 500  # tokens: a tenth of a second to parse
 _PILOT_BITS, _RELATION_BITS = 20, 17
-# Parameters that are whole numbers, and between which they lie.
-_WHOLE_NUMBERS = (
-    ("epochs", 1, 10_000),
-    ("bits", 8, 30),
-    ("longest", 10, 5_000),
-    ("n_jobs", -(2**15), 2**15),
-    ("random_state", 0, 2**32 - 1),
-)
 # Parameters that neither templates nor the heads that are looked at depend on.
 _OF_TRAINING = ("training", "epochs", "margin", "step", "decoder")
 _GOLD = "the trees to learn from have no heads"
+
+
+def _are_templates(value: Any) -> bool:
+    given = isinstance(value, Sequence) and not isinstance(value, str)
+    return given and all(isinstance(template, Template) for template in value)
 
 
 class LongSentence(UserWarning):
@@ -144,6 +142,24 @@ class DependencyParser(BaseEstimator):
     >>> parser.predict_trees([[("She", "she", "PRON", "_", "_"), ("ran", "run", "VERB", "_", "_")]])
     [[(2, 'nsubj'), (0, 'root')]]
     """
+
+    constraints = {
+        "templates": one_of(["manual", "tree"]) | Constraint("a list of Template", _are_templates),
+        "forest": Constraint(
+            "a dict of settings of the trees", lambda given: isinstance(given, Mapping)
+        )
+        | none,
+        "training": one_of(TRAININGS),
+        "epochs": whole(1, 10_000),
+        "margin": number(above=0),
+        "step": number(above=0),
+        "decoder": one_of(DECODERS),
+        "prune": number(0, below=1),
+        "longest": whole(10, 5_000),
+        "bits": whole(8, 30),
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -489,36 +505,11 @@ class DependencyParser(BaseEstimator):
             self.progress(what, done, of)
 
     def _check_parameters(self) -> None:
-        choices = {"training": TRAININGS, "decoder": DECODERS}
-        if isinstance(self.templates, str):
-            choices["templates"] = ("manual", "tree")
-        elif not isinstance(self.templates, Sequence) or not all(
-            isinstance(template, Template) for template in self.templates
-        ):
-            raise InputError("templates must be 'manual', 'tree' or a list of Template")
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise InputError(f"{name} is {value!r}; it can be {', '.join(map(repr, allowed))}")
-        for name, least, most in _WHOLE_NUMBERS:
-            value = getattr(self, name)
-            if value is None and name in ("n_jobs", "random_state"):
-                continue
-            if not isinstance(value, int | np.integer) or not least <= value <= most:
-                raise InputError(f"{name} is {value!r}; it must lie between {least} and {most}")
-        for name in ("prune", "margin", "step"):
-            if not isinstance(getattr(self, name), Real):
-                raise InputError(f"{name} is {getattr(self, name)!r}, which is no number")
-        if not 0 <= self.prune < 1:
-            raise InputError(f"prune is {self.prune!r}; it must lie between 0 and 1")
-        if not 0 < self.margin < np.inf or not 0 < self.step < np.inf:
-            raise InputError("margin and step must be above 0")
-        known = inspect.signature(grow_templates).parameters
-        if not isinstance(self.forest or {}, Mapping):
-            raise InputError("forest must be a dict of settings of the trees")
+        check(self)
+        known = inspect.signature(grow_templates).parameters.keys() - {"table"}
         for name in self.forest or {}:
-            if name not in known or name == "table":
-                raise InputError(f"forest has no setting {name!r:.40}")
+            if name not in known:
+                raise InputError(no_such("setting of forest", name, sorted(known)))
 
 
 def _has_single_roots(table: NominalTable) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from featloom.errors import InputError
 from featloom.kernels import decoding
 from featloom.kernels import sequence as kernel
+from featloom.options import check, one_of, whole
 from featloom.pool import in_threads
 
 KINDS = {"maxent": kernel.MAXENT, "memm": kernel.MEMM, "crf": kernel.CRF}
@@ -136,8 +137,7 @@ class SequenceModel:
     @classmethod
     def zeros(cls, kind: str, n_labels: int, n_features: int, n_pair_features: int = 1):
         """A model that knows nothing yet."""
-        if kind not in KINDS:
-            raise InputError(f"model is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
+        check({"model": one_of(KINDS)}, {"model": kind})
         width = -(-n_labels // 8) * 8
         return cls(
             kind,
@@ -203,8 +203,7 @@ class SequenceModel:
 
     def best_paths(self, data: SequenceData, n: int) -> list[list[tuple[float, np.ndarray]]]:
         """For each sentence its ``n`` best label sequences, with their log probability."""
-        if n < 1:
-            raise InputError(f"n is {n}; it must be at least 1")
+        check({"n": whole(1)}, {"n": n})
         found = []
         for begin, end in zip(data.bounds[:-1], data.bounds[1:], strict=True):
             if begin == end:

@@ -24,13 +24,13 @@ from numbers import Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.matrix import FeatureMatrix
 from featloom.errors import InputError
 from featloom.learners.feature_inputs import InputReader
-from featloom.learners.inputs import encode_target
+from featloom.learners.inputs import MakesFeatures, encode_target
 from featloom.learners.stepwise_paths import (
     VARIANCES,
     RowsAndColumns,
@@ -38,6 +38,7 @@ from featloom.learners.stepwise_paths import (
     bernoulli_path,
     gaussian_path,
 )
+from featloom.options import check, checked, none, one_of, threads, whole
 from featloom.pool import in_threads, number_of_workers
 from featloom.shown import html_table, visible
 
@@ -45,6 +46,12 @@ LIKELIHOODS = ("gaussian", "bernoulli")
 BITS_OF_A_WEIGHT = 2.0
 
 
+@checked(
+    likelihood=one_of(LIKELIHOODS),
+    variance=one_of(VARIANCES),
+    most=whole(1) | none,
+    refits=whole(1) | none,
+)
 def select_features(
     X: sparse.csr_matrix | FeatureMatrix,
     targets: np.ndarray,
@@ -84,7 +91,6 @@ def select_features(
     >>> chosen.features.tolist(), chosen.saved.round(1).tolist(), chosen.weights.tolist()
     ([0], [14.4], [1.0])
     """
-    _check_settings(likelihood, variance, most=most, refits=refits)
     features = RowsAndColumns.read(X)
     n, m = features.shape
     columns = _read_targets(targets, n, likelihood)
@@ -155,7 +161,7 @@ def candidates(X: sparse.csr_matrix | FeatureMatrix, min_rows: int = 2) -> np.nd
     return (rows >= max(min_rows, 1)) & (rows < features.shape[0])
 
 
-class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
+class MDLSelector(MakesFeatures, ClassifierMixin, BaseEstimator):
     """Choose the features that shorten the description of the classes, and classify with them.
 
     Each class is a target of its own, one where a row is of the class and zero where not (two
@@ -195,6 +201,16 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
     ['stop', 'sibilant']
     """
 
+    constraints = {
+        "likelihood": one_of(LIKELIHOODS),
+        "variance": one_of(VARIANCES),
+        "max_features": whole(1) | none,
+        "min_rows": whole(1),
+        "refits": whole(1) | none,
+        "n_jobs": threads,
+    }
+    _takes_matrices, _fitted = True, "selections_"
+
     def __init__(
         self,
         *,
@@ -221,11 +237,7 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
 
         ``y`` has a class for each row, or in two dimensions a column of numbers for each target.
         """
-        numbers = {"max_features": self.max_features, "refits": self.refits}
-        _check_settings(self.likelihood, self.variance, **numbers)
-        if self.min_rows is None or self.min_rows < 1:
-            raise InputError(f"min_rows is {self.min_rows!r}; it must be at least 1")
-        threads = number_of_workers(self.n_jobs)
+        check(self)
         reader = InputReader()
         matrix = reader.fit(self, X)
         targets = self._read_target(matrix, y)
@@ -241,16 +253,17 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
             backward=self.backward,
             most=self.max_features,
             refits=self.refits,
-            threads=threads,
+            threads=number_of_workers(self.n_jobs),
         )
         self.costs_, self._reader = bits, reader
         self._remember_model()
         return self
 
-    def transform(self, X):
-        """The features chosen for any target, as a scipy CSR matrix of ones, in their old order."""
-        check_is_fitted(self, "selections_")
-        return self._reader.read(self, X).to_csr()[:, self._support]
+    def _features_of(self, matrix):
+        return matrix.to_csr()[:, self._support]
+
+    def _names_of(self, columns):
+        return [columns[j] for j in self._support]
 
     def decision_function(self, X):
         """The value of each target's model; with two classes, above 0 for the second."""
@@ -277,14 +290,6 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
         mask = np.zeros(len(self.costs_), dtype=bool)
         mask[self._support] = True
         return mask
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the features chosen for any target."""
-        check_is_fitted(self, "selections_")
-        names = self._reader.names
-        if input_features is not None and self._reader.table is None:
-            names = list(input_features)
-        return np.array([names[j] for j in self._support], dtype=object)
 
     @property
     def features_(self) -> ChosenFeatures:
@@ -335,27 +340,8 @@ class MDLSelector(TransformerMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
         tags.classifier_tags.poor_score = True  # of measurements, each of which is a value apart
         return tags
-
-
-def _check_settings(likelihood: str, variance: str, **numbers) -> None:
-    if likelihood not in LIKELIHOODS:
-        raise InputError(f"likelihood is {likelihood!r}; it can be {' or '.join(LIKELIHOODS)}")
-    if variance not in VARIANCES:
-        raise InputError(f"variance is {variance!r}; it can be {', '.join(VARIANCES)}")
-    for name, number in numbers.items():
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if number is not None and not (whole and number >= 1):
-            raise InputError(
-                f"{name} is {number!r}; it must be a whole number of at least 1, or None"
-            )
 
 
 def _read_targets(targets, n: int, likelihood: str) -> np.ndarray:

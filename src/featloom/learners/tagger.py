@@ -43,6 +43,7 @@ from featloom.formats.models import (
 )
 from featloom.learners.reasons import Reasons, strongest
 from featloom.learners.sequence_model import KINDS, SequenceData, SequenceModel, Training
+from featloom.options import check, none, number, one_of, seed, threads, whole
 from featloom.pool import number_of_workers
 
 # Parameters that features do not depend on.
@@ -89,6 +90,19 @@ class SequenceTagger(BaseEstimator):
     >>> tagger.fit(sentences, labels).predict([[("the", "DT"), ("fish", "NN")]])
     [['B-NP', 'I-NP']]
     """
+
+    constraints = {
+        "model": one_of(KINDS),
+        "passes": whole(1) | none,
+        "batch": whole(1),
+        "rate": number(above=0) | none,
+        "c2": number(0),
+        "cutoff": whole(1),
+        "candidates": number(0, 1) | none,
+        "patience": whole(1) | none,
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -431,22 +445,9 @@ class SequenceTagger(BaseEstimator):
         return templates_of_lines(lines, table.columns)
 
     def _check_parameters(self) -> None:
-        if self.model not in KINDS:
-            raise InputError(f"model is {self.model!r}; it can be {', '.join(map(repr, KINDS))}")
+        check(self)
         if self.templates is not None and self.plan is not None:
             raise InputError("give templates or a plan, not both")
-        lowest = {"passes": 1, "batch": 1, "cutoff": 1, "patience": 1}
-        for name, least in lowest.items():
-            value = getattr(self, name)
-            if value is None and name in ("passes", "patience"):
-                continue
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                message = f"{name} is {value!r}; it must be a whole number of at least {least}"
-                raise InputError(message)
-        if self.candidates is not None and not 0 <= self.candidates <= 1:
-            raise InputError(f"candidates is {self.candidates!r}; it must lie between 0 and 1")
-        if not (self.rate is None or self.rate > 0) or not self.c2 >= 0:
-            raise InputError("rate must be above 0, and c2 not below it")
 
 
 def default_templates(columns: Sequence[str], window: int = 2) -> tuple[Template, ...]:

@@ -28,7 +28,8 @@ from featloom.errors import InputError
 from featloom.kernels import tree as growing
 from featloom.kernels import tree_pruning as pruning
 from featloom.kernels.compiling import compiled_for
-from featloom.words import counted, no_such
+from featloom.options import checked, none, number, one_of, whole
+from featloom.words import counted
 
 CRITERIA = ("gain_ratio", "information_gain")
 _MOST_COUNTS = 2**29  # values times classes of all columns; a count has four bytes
@@ -197,6 +198,7 @@ class MultiwayTree:
         return f"{self.classes[self.majority[node]]} ({self.rows[node]}{wrong})"
 
 
+@checked(criterion=one_of(CRITERIA), min_rows=whole(1), max_depth=whole(0) | none)
 def grow_tree(
     table: NominalTable,
     *,
@@ -223,7 +225,6 @@ def grow_tree(
     >>> grow_tree(table, min_rows=3).n_internal
     0
     """
-    checked_growth(criterion, min_rows, max_depth)
     asked = checked_columns(table, columns)
     chosen, labels = _checked_rows(table, rows)
     n_values = numbers_of_values(table, asked)
@@ -245,6 +246,7 @@ def grow_tree(
     return MultiwayTree(table.columns, table.vocabularies, table.classes, *nodes)
 
 
+@checked(confidence=number(above=0, most=0.5))
 def prune_by_error(tree: MultiwayTree, confidence: float = 0.25) -> MultiwayTree:
     """Prune as C4.5 does, by the errors to expect (without raising subtrees).
 
@@ -254,14 +256,13 @@ def prune_by_error(tree: MultiwayTree, confidence: float = 0.25) -> MultiwayTree
     """
     from scipy.special import ndtri
 
-    if not 0 < confidence <= 0.5:
-        raise InputError(f"confidence is {confidence}, above 0 and at most .5 expected")
     is_leaf = pruning.leaves_by_error(
         tree.column, tree.parent, tree.rows, tree.errors, confidence, ndtri(1 - confidence)
     )
     return _cut(tree, is_leaf)
 
 
+@checked(level=number(above=0, below=1))
 def prune_by_gain(tree: MultiwayTree, level: float = 0.001) -> MultiwayTree:
     """Prune splits that are not significant, from the bottom up.
 
@@ -270,8 +271,6 @@ def prune_by_gain(tree: MultiwayTree, level: float = 0.001) -> MultiwayTree:
     """
     from scipy.special import chdtrc
 
-    if not 0 < level < 1:
-        raise InputError(f"level is {level}, above 0 and below 1 expected")
     freedom = (tree.n_children.astype(np.int64) - 1) * (tree.classes_met - 1)
     statistic = 2 * np.log(2) * tree.rows * tree.gain
     significant = (tree.column >= 0) & (chdtrc(np.maximum(freedom, 1), statistic) < level)
@@ -290,16 +289,6 @@ def _cut(tree: MultiwayTree, is_leaf: np.ndarray) -> MultiwayTree:
     arrays["first_child"] = np.where(leaf, -1, new_number[arrays["first_child"]])
     arrays["parent"][1:] = new_number[arrays["parent"][1:]]
     return replace(tree, **arrays)
-
-
-def checked_growth(criterion: str, min_rows: int, max_depth: int | None) -> None:
-    """Refuse settings by which no tree can be grown."""
-    if criterion not in CRITERIA:
-        raise InputError(no_such("criterion", criterion, CRITERIA))
-    if min_rows < 1:
-        raise InputError(f"min_rows is {min_rows}, at least 1 expected")
-    if max_depth is not None and max_depth < 0:
-        raise InputError(f"max_depth is {max_depth}, at least 0 expected")
 
 
 def numbers_of_values(table: NominalTable, asked: np.ndarray) -> np.ndarray:

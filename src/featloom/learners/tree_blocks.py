@@ -18,11 +18,13 @@ from featloom.errors import InputError
 from featloom.kernels import tree as growing
 from featloom.kernels import tree_levels as levels
 from featloom.kernels.tree_counts import no_counts
-from featloom.learners.tree import MultiwayTree, checked_columns, checked_growth, numbers_of_values
+from featloom.learners.tree import CRITERIA, MultiwayTree, checked_columns, numbers_of_values
+from featloom.options import checked, none, one_of, whole
 
 _CELL = 100  # bytes of a cell while it is counted, sorted and added up
 
 
+@checked(criterion=one_of(CRITERIA), min_rows=whole(1), max_depth=whole(0) | none)
 def grow_tree_of_blocks(
     blocks: Blocks,
     *,
@@ -37,7 +39,6 @@ def grow_tree_of_blocks(
     ``most_cells`` that are counted in one pass follow from the memory of the blocks where nothing
     is said.
     """
-    checked_growth(criterion, min_rows, max_depth)
     table = blocks.table
     if table is None:
         raise InputError("a tree asks for columns, and these blocks are no rows of a table")

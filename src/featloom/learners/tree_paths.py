@@ -33,9 +33,20 @@ from featloom.learners.tree import (
     prune_by_gain,
 )
 from featloom.learners.tree_blocks import grow_tree_of_blocks
+from featloom.options import checked, none, number, one_of, whole
 
 PRUNINGS = ("error", "gain", None)
 FORESTS = ("bagged", "hard")
+# How trees are grown.
+GROWTH = {
+    "criterion": one_of(CRITERIA),
+    "prune": one_of(PRUNINGS),
+    "confidence": number(above=0, most=0.5),
+    "min_rows": whole(1),
+    "n_trees": whole(1),
+    "columns_per_tree": whole(1) | none,
+    "forest": one_of(FORESTS),
+}
 _SHARE_OF_COLUMNS = 2 / 3  # that a bagged tree sees where nothing else is said
 
 
@@ -140,6 +151,7 @@ def grow_trees(table: NominalTable | Blocks, **how: Any) -> list[GrownTree]:
     return list(each_tree(table, **how))
 
 
+@checked(**GROWTH, max_depth=whole(0) | none)
 def each_tree(
     table: NominalTable | Blocks,
     *,
@@ -159,14 +171,17 @@ def each_tree(
     Rows may also come in blocks.  ``among`` are the numbers of the columns that trees look at;
     None: all.
     """
-    _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest)
+    if isinstance(table, NominalTable):
+        table.known_labels  # noqa: B018 (each row must have one)
+    elif forest == "hard" and n_trees > 1:
+        raise InputError("a forest of hard rows needs its rows in memory, and these come in blocks")
     random = np.random.default_rng(random_state)
     named = table.table if isinstance(table, Blocks) else table
     width = 0 if named is None else len(named.columns)
     width = width if among is None else len(among)
     subsets = _subsets_of_columns(width, n_trees, columns_per_tree, forest, random)
     rows = None
-    for number, subset in enumerate(subsets, start=1):
+    for place, subset in enumerate(subsets, start=1):
         columns = subset
         if among is not None:
             columns = (among if subset is None else among[subset]).tolist()
@@ -180,12 +195,13 @@ def each_tree(
             whole = grow_tree(table, rows=rows, **how)
         one = GrownTree(_pruned(whole, prune, confidence), whole)
         yield one
-        if forest == "hard" and number < n_trees and isinstance(table, NominalTable):
+        if forest == "hard" and place < n_trees and isinstance(table, NominalTable):
             rows = hard_rows(one.tree, table, random)
             if not len(rows):
                 break
 
 
+@checked(max_length=whole(1) | none, floor=whole(0), most=whole(0) | none)
 def templates_of_trees(
     trees: Iterable[GrownTree],
     *,
@@ -195,21 +211,18 @@ def templates_of_trees(
     most: int | None = None,
 ) -> list[GrownTemplate]:
     """The templates of a forest, ranked: highest gain, then fewest columns, then met first."""
-    for name, value, least in (("max_length", max_length, 1), ("most", most, 0)):
-        if value is not None and value < least:
-            raise InputError(f"{name} is {value!r}; it must be at least {least}")
     paths = _Sums()
     copies = _Sums()
     names: tuple[str, ...] = ()
-    for number, one in enumerate(trees, start=1):
+    for place, one in enumerate(trees, start=1):
         names = one.tree.columns
         in_tree = _paths_kept(one, max_length, floor)
         n_rows = int(one.tree.rows[0])
         for columns, gain, rows in in_tree:
-            paths.add(columns, gain, rows, n_rows, tree=number)
+            paths.add(columns, gain, rows, n_rows, tree=place)
         for columns, gain, rows in in_tree if backoff else ():
             if len(columns) > 1:
-                copies.add(columns[1:], gain, rows, n_rows, tree=number)
+                copies.add(columns[1:], gain, rows, n_rows, tree=place)
     found = [one.grown(names, backoff=False) for one in paths]
     found += [one.grown(names, backoff=True) for one in copies if one.key not in paths.by_set]
     return sorted(found, key=lambda one: (-one.gain, len(one.template)))[:most]
@@ -314,20 +327,3 @@ def _subsets_of_columns(
     while len(different) < min(n_trees, comb(width, per_tree)):
         different[draw()] = None
     return [list(columns) for columns in different]
-
-
-def _check_growth(table, criterion, prune, n_trees, columns_per_tree, forest) -> None:
-    if isinstance(table, NominalTable):
-        table.known_labels  # noqa: B018 (each row must have one)
-    elif forest == "hard" and n_trees > 1:
-        raise InputError("a forest of hard rows needs its rows in memory, and these come in blocks")
-    for name, value, known in (
-        ("criterion", criterion, CRITERIA),
-        ("prune", prune, PRUNINGS),
-        ("forest", forest, FORESTS),
-    ):
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; it can be {', '.join(map(repr, known))}")
-    for name, value in (("n_trees", n_trees), ("columns_per_tree", columns_per_tree)):
-        if value is not None and value < 1:
-            raise InputError(f"{name} is {value!r}; it must be at least 1")

@@ -32,10 +32,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, Protocol, overload
 
 from featloom.errors import InputError
+from featloom.options import check, none, whole
 from featloom.pool import Evaluate, MapBatch, evaluating, number_of_workers
 from featloom.search.journal import Evaluation, Journal, Stop
 from featloom.search.space import Candidate, candidate_key, json_text
@@ -95,9 +95,9 @@ class Budget:
     spent: float = 0.0  # seconds that were gone when the search began
 
     def __post_init__(self) -> None:
-        for name, amount in (("trials", self.evaluations), ("a budget", self.seconds)):
-            if amount is not None and not amount > 0:
-                raise InputError(f"{name} must be positive, not {amount}")
+        check({"trials": whole(1) | none}, {"trials": self.evaluations})
+        if self.seconds is not None and not self.seconds > 0:
+            raise InputError(f"a budget must be positive, not {self.seconds}")
 
     @classmethod
     def of(cls, value: Budget | float | str | None, trials: int | None = None) -> Budget:
@@ -106,12 +106,9 @@ class Budget:
         >>> Budget.of("90s", trials=200)
         Budget(evaluations=200, seconds=90.0, hard=False, spent=0.0)
         """
-        if trials is not None and (isinstance(trials, bool) or not isinstance(trials, Integral)):
-            raise InputError(f"trials is {trials!r}; it must be a whole number above 0")
         if isinstance(value, Budget):
-            return value if trials is None else replace(value, evaluations=int(trials))
-        seconds = cls.of_time(value).seconds
-        return cls(evaluations=None if trials is None else int(trials), seconds=seconds)
+            return value if trials is None else replace(value, evaluations=trials)
+        return cls(evaluations=trials, seconds=cls.of_time(value).seconds)
 
     @classmethod
     def of_time(cls, value: Budget | float | str | None) -> Budget:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.blocks import Blocks
@@ -23,11 +23,11 @@ from featloom.features.feature import Feature
 from featloom.features.feature_list import FeatureList
 from featloom.features.plan import FeaturePlan
 from featloom.learners.feature_inputs import InputReader
-from featloom.learners.inputs import encode_target
-from featloom.learners.presets import settled
+from featloom.learners.inputs import MakesFeatures, encode_target
 from featloom.methods.induction.block_procedure import BlockProcedure
 from featloom.methods.induction.procedure import Found, Procedure
-from featloom.methods.induction.selection import cut
+from featloom.methods.induction.selection import CUT
+from featloom.options import number, one_of, settled, threads, whole
 from featloom.scores import NAMES
 from featloom.shown import html_table
 
@@ -70,7 +70,7 @@ class InducedFeature:
         return self.name
 
 
-class ConjunctionInducer(TransformerMixin, BaseEstimator):
+class ConjunctionInducer(MakesFeatures, BaseEstimator):
     """Keep the best features and the best conjunctions of them.
 
     Parameters left at "auto" take the value of ``preset``, or else the recommended one.
@@ -124,6 +124,22 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     >>> inducer.get_feature_names_out()[-1]
     'x0=c & x1=a'
     """
+
+    constraints = {
+        "score": one_of(NAMES),
+        "aggregate": one_of(["sum", "max", "global"]),
+        "keep": CUT,
+        "partners": CUT,
+        "max_length": whole(1),
+        "pairs": one_of(["all", "ranked"]),
+        "final_keep": CUT,
+        "final_atomic": CUT,
+        "min_support": whole(1),
+        "alternative": one_of(["two-sided", "greater", "less"]),
+        "C": number(above=0),
+        "n_jobs": threads,
+    }
+    _takes_matrices, _fitted = True, "scores_"
 
     def __init__(
         self,
@@ -200,21 +216,11 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
         self.dropped_, self.parameters_ = found.dropped, settings
         return self
 
-    def transform(self, X):
-        """The chosen features of each row, as a scipy CSR matrix of ones."""
-        check_is_fitted(self, "scores_")
-        matrix = self._reader.read(self, X)
+    def _features_of(self, matrix):
         indptr, indices = self._trie.rows(matrix.indptr, matrix.indices)
         ones = np.ones(len(indices))
         shape = (len(indptr) - 1, len(self.scores_))
         return sparse.csr_matrix((ones, indices, indptr), shape=shape)
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the output columns."""
-        check_is_fitted(self, "scores_")
-        if input_features is not None and self._reader.table is None:
-            return np.array(self._names(list(input_features)), dtype=object)
-        return np.array(self._names(self._reader.names), dtype=object)
 
     @property
     def features_(self) -> list[InducedFeature]:
@@ -260,7 +266,7 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
     def _repr_mimebundle_(self, **kwargs) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def _names(self, names) -> list[str]:
+    def _names_of(self, names) -> list[str]:
         return [" & ".join(names[j] for j in row if j >= 0) for row in self.parts_.tolist()]
 
     def _feature(self, column: int) -> InducedFeature:
@@ -275,39 +281,4 @@ class ConjunctionInducer(TransformerMixin, BaseEstimator):
 
     def _settings(self) -> dict:
         """Every parameter, with "auto" replaced by the preset's or the recommended value."""
-        settings = settled(self, RECOMMENDED, PRESETS)
-        _check_settings(settings)
-        return settings
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-
-def _check_settings(settings: dict) -> None:
-    if settings["score"] not in NAMES:
-        raise InputError(f"score is {settings['score']!r}; it can be {', '.join(NAMES)}")
-    if settings["aggregate"] not in ("sum", "max", "global"):
-        raise InputError(f"aggregate is {settings['aggregate']!r}; it can be sum, max or global")
-    if settings["pairs"] not in ("all", "ranked"):
-        raise InputError(f"pairs is {settings['pairs']!r}; it can be 'all' or 'ranked'")
-    for name in ("max_length", "min_support"):
-        value = settings[name]
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-            raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
-    if settings["alternative"] not in ("two-sided", "greater", "less"):
-        raise InputError(
-            f"alternative is {settings['alternative']!r}; it can be two-sided, greater or less"
-        )
-    for name in ("keep", "partners", "final_keep", "final_atomic"):
-        cut(name, settings[name], 1)  # the form alone; how many features there are comes later
-    if not settings["C"] > 0:
-        raise InputError(f"C is {settings['C']!r}; it must be above 0")
-    if settings["n_jobs"] == 0:
-        raise InputError("n_jobs cannot be 0; give a number of threads, or -1 for all cores")
+        return settled(self, RECOMMENDED, PRESETS)

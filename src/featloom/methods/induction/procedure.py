@@ -22,6 +22,7 @@ from featloom.features.expand import ConjunctionTrie
 from featloom.kernels import pairs, rows
 from featloom.learners.linear import logistic_regression
 from featloom.methods.induction.selection import cut, ranking, select
+from featloom.pool import number_of_workers
 from featloom.scores import CountScore
 
 _WIDE = 200  # features a row, on average, all pairs of which are formed whatever the rows
@@ -69,7 +70,7 @@ class Procedure:
         self.n_features, self.n_classes = matrix.shape[1], n_classes
         self.counts = self._counted()
         self.dropped: dict[str, int] = {}
-        self.threads = _threads(settings["n_jobs"])
+        self.threads = number_of_workers(settings["n_jobs"])
 
     def run(self) -> Found:
         """Rank, keep, join, keep the best."""
@@ -262,9 +263,3 @@ def _best_of(groups: list[Conjunctions], count: int) -> list[Conjunctions]:
         for group, mask in zip(groups, np.split(kept, ends), strict=True)
         if mask.any()
     ]
-
-
-def _threads(n_jobs: int | None) -> int:
-    import joblib
-
-    return 1 if n_jobs is None else joblib.effective_n_jobs(n_jobs)

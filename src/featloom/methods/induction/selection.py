@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import math
-import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
-from featloom.errors import InputError
+from featloom.options import Constraint, check, none, number, whole
+
+
+def _is_threshold(text: Any) -> bool:
+    if not isinstance(text, str) or not text.strip().startswith(">="):
+        return False
+    try:
+        float(text.strip()[2:])
+    except ValueError:
+        return False
+    return True
+
+
+CUT = replace(
+    number(above=0, most=1) | whole(1) | Constraint("", _is_threshold) | none,
+    words="a share above 0 and up to 1, a whole number, a threshold such as '>=3.8', or None",
+)
 
 
 @dataclass(frozen=True)
@@ -29,24 +46,15 @@ def cut(name: str, keep: float | int | str | None, n_features: int) -> Cut:
     >>> cut("keep", ">=3.8", 10)
     Cut(count=None, threshold=3.8)
     """
+    check({name: CUT}, {name: keep})
     if keep is None:
         return Cut(None)
     if isinstance(keep, str):
-        text = keep.strip()
-        try:
-            if not text.startswith(">="):
-                raise ValueError
-            return Cut(None, float(text[2:]))
-        except ValueError:
-            raise InputError(f"{name} is {keep!r}; a threshold is written like '>=3.8'") from None
-    if isinstance(keep, numbers.Integral) and not isinstance(keep, bool | np.bool_):
-        if keep < 1:
-            raise InputError(f"{name} is {keep}; a number of features must be at least 1")
+        return Cut(None, float(keep.strip()[2:]))
+    if isinstance(keep, Integral):
         return Cut(int(keep))
-    if isinstance(keep, numbers.Real) and 0.0 < keep <= 1.0:
-        # The share was meant in decimals: 0.1 of 30 is 3, not 4 for the last bit of 0.1.
-        return Cut(math.ceil(round(keep * n_features, 9)))
-    raise InputError(f"{name} is {keep!r}; a share must lie in (0, 1], a number be whole")
+    # The share was meant in decimals: 0.1 of 30 is 3, not 4 for the last bit of 0.1.
+    return Cut(math.ceil(round(keep * n_features, 9)))
 
 
 def ranking(scores: np.ndarray, supports: np.ndarray) -> np.ndarray:

@@ -38,10 +38,11 @@ from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
 from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.comparison import MODES, SCALE, VOTES, Comparison
-from featloom.learners.inputs import TableReader, encode_target
+from featloom.learners.inputs import TableReader, TakesSymbols, encode_target
 from featloom.learners.memory import MemoryClassifier
 from featloom.methods.memory_search.evaluation import FitEvaluation, Trial
-from featloom.methods.memory_search.settings import KS, SCORINGS, Setting, SettingSpace
+from featloom.methods.memory_search.settings import KS, OFFERED, SCORINGS, Setting, SettingSpace
+from featloom.options import check, none, one_of, seed, threads, whole
 from featloom.pool import number_of_workers
 from featloom.search import (
     AllAtOnce,
@@ -63,9 +64,40 @@ from featloom.search.space import Candidate, candidate_key
 DEFAULT = Setting(1, "gain_ratio", ())
 SEARCHES = ("together", "features", "parameters")
 KEPT = ("best", "strategy")
+_FIXED = ("decay", "mvdm_threshold", "compat")  # of the classifier
 
 
-class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+def _forward(space: SettingSpace, seed: int, **options) -> Strategy:
+    """From no feature, the smallest k and the first weighting."""
+    if "ignore" not in space.modes:
+        raise InputError("strategy 'forward' begins with no feature; modes must offer 'ignore'")
+    start = space.candidate(space.weights[0], ("ignore",) * len(space.columns), min(space.ks))
+    return AllAtOnce(Greedy(space.settings, start, **options))
+
+
+def _backward(space: SettingSpace, seed: int, **options) -> Strategy:
+    """From all features by overlap and the default parameters; equal scores are good enough."""
+    start = {"k": DEFAULT.k if DEFAULT.k in space.ks else min(space.ks), **space.default()}
+    return AllAtOnce(Greedy(space.settings, start, **({"accept": "not_worse"} | options)))
+
+
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "guided": lambda space, seed, **options: Guided(
+        space.fits, seed, **({"start": space.uniform()} | options)
+    ),
+    "local": lambda space, seed, **options: IteratedLocal(
+        space.fits, seed, **({"start": space.uniform()} | options)
+    ),
+    "genetic": lambda space, seed, **options: AllAtOnce(Genetic(space.settings, seed, **options)),
+    "forward": _forward,
+    "backward": _backward,
+    "grid": lambda space, seed: Listed(space.uniform()),
+    "exhaustive": lambda space, seed: Exhaustive(space.fits),
+    "optuna": lambda space, seed, **options: OptunaSampler(space.fits, seed, **options),
+}
+
+
+class MemorySearch(TakesSymbols, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A :class:`MemoryClassifier` whose features, metrics and parameters are searched.
 
     Parameters
@@ -112,6 +144,19 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> search.best_setting_["smoothing"], search.best_estimator_.smoothing
     (0.003, 0.003)
     """
+
+    constraints = {
+        "strategy": one_of(STRATEGIES),
+        "over": one_of(SEARCHES),
+        **OFFERED,
+        "vote": one_of(VOTES) | none,
+        **{name: MemoryClassifier.constraints[name] for name in _FIXED},
+        "keep": one_of(KEPT),
+        "scoring": one_of(SCORINGS),
+        "trials": whole(1) | none,
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -286,19 +331,8 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )  # fmt: skip
 
     def _check_parameters(self) -> None:
-        if self.over not in SEARCHES:
-            raise InputError(f"over is {self.over!r}; it can be {', '.join(map(repr, SEARCHES))}")
-        if self.keep not in KEPT:
-            raise InputError(f"keep is {self.keep!r}; it can be {', '.join(map(repr, KEPT))}")
-        if self.scoring not in SCORINGS:
-            raise InputError(
-                f"scoring is {self.scoring!r}; it can be {', '.join(map(repr, SCORINGS))}"
-            )
+        check(self)
         Budget.of(self.budget, self.trials)
-        MemoryClassifier(
-            vote=DEFAULT.vote if self.vote is None else self.vote, decay=self.decay,
-            mvdm_threshold=self.mvdm_threshold, compat=self.compat,
-        )._check_parameters()  # fmt: skip
 
     def _space(self, columns: Sequence[str]) -> SettingSpace:
         if self.over == "features":
@@ -342,10 +376,6 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return Vocabulary(self.classes_.tolist()).find(np.asarray(y_valid).tolist())
 
     def _strategy(self, space: SettingSpace) -> Strategy:
-        if self.strategy not in STRATEGIES:
-            raise InputError(
-                f"strategy is {self.strategy!r}; it can be {', '.join(map(repr, STRATEGIES))}"
-            )
         if self.over == "parameters":
             return Listed(space.uniform())
         seed = 0 if self.random_state is None else self.random_state
@@ -353,13 +383,6 @@ class MemorySearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return STRATEGIES[self.strategy](space, seed, **(self.options or {}))
         except TypeError as error:
             raise InputError(f"options of strategy {self.strategy!r}: {error}") from None
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _evaluated(
@@ -383,33 +406,3 @@ def _best_vote(result: Mapping[str, Any], k: int, space: SettingSpace) -> str:
         return space.votes[0]
     place = space.ks.index(k)
     return max(space.votes, key=lambda vote: result["votes"][vote][place])
-
-
-def _forward(space: SettingSpace, seed: int, **options) -> Strategy:
-    """From no feature, the smallest k and the first weighting."""
-    if "ignore" not in space.modes:
-        raise InputError("strategy 'forward' begins with no feature; modes must offer 'ignore'")
-    start = space.candidate(space.weights[0], ("ignore",) * len(space.columns), min(space.ks))
-    return AllAtOnce(Greedy(space.settings, start, **options))
-
-
-def _backward(space: SettingSpace, seed: int, **options) -> Strategy:
-    """From all features by overlap and the default parameters; equal scores are good enough."""
-    start = {"k": DEFAULT.k if DEFAULT.k in space.ks else min(space.ks), **space.default()}
-    return AllAtOnce(Greedy(space.settings, start, **({"accept": "not_worse"} | options)))
-
-
-STRATEGIES: dict[str, Callable[..., Strategy]] = {
-    "guided": lambda space, seed, **options: Guided(
-        space.fits, seed, **({"start": space.uniform()} | options)
-    ),
-    "local": lambda space, seed, **options: IteratedLocal(
-        space.fits, seed, **({"start": space.uniform()} | options)
-    ),
-    "genetic": lambda space, seed, **options: AllAtOnce(Genetic(space.settings, seed, **options)),
-    "forward": _forward,
-    "backward": _backward,
-    "grid": lambda space, seed: Listed(space.uniform()),
-    "exhaustive": lambda space, seed: Exhaustive(space.fits),
-    "optuna": lambda space, seed, **options: OptunaSampler(space.fits, seed, **options),
-}

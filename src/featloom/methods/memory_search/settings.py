@@ -11,17 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from featloom.counts.values import WEIGHTS
 from featloom.errors import InputError
-from featloom.learners.comparison import MODES, VOTES
+from featloom.learners.comparison import COUNT, MODES, VOTES
+from featloom.options import check, each, one_of
 from featloom.search import SearchSpace
 from featloom.search.space import Candidate
 
 KS = tuple(range(1, 22, 2))
 # Shares of the class frequencies in probabilities, of which each setting has its best.
 SCORINGS = ("accuracy", "log_loss")
+# What a search can be given to choose from.
+OFFERED = {
+    "ks": each(COUNT),
+    "weights": each(one_of(WEIGHTS)),
+    "modes": each(one_of(MODES)),
+    "votes": each(one_of(VOTES)),
+}
 
 
 class Setting(NamedTuple):
@@ -78,10 +84,9 @@ class SettingSpace:
         votes: Sequence[str] = VOTES,
     ):
         self.columns = tuple(columns)
-        self.ks = _checked_ks(ks)
-        self.weights = _checked("weights", weights, WEIGHTS)
-        self.modes = _checked("modes", modes, MODES)
-        self.votes = _checked("votes", votes, VOTES)
+        check(OFFERED, {"ks": ks, "weights": weights, "modes": modes, "votes": votes})
+        self.ks = tuple(sorted(int(k) for k in ks))
+        self.weights, self.modes, self.votes = tuple(weights), tuple(modes), tuple(votes)
         if self.modes == ("ignore",):
             raise InputError("modes offers nothing but 'ignore'; nothing is left to compare")
         # A column may have the name of a parameter.
@@ -126,23 +131,3 @@ class SettingSpace:
 
     def _compares(self, candidate: Candidate) -> bool:
         return any(candidate[choice] != "ignore" for choice in self._choice_of.values())
-
-
-def _checked_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    for k in ks:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"k is {k!r}; it must be a whole number of at least 1")
-        if k >= 2**31:
-            raise InputError(f"k is {k}; it must be below {2**31:,}")
-    if not len(ks) or len(set(ks)) < len(ks):
-        raise InputError("ks must name at least one k, and none twice")
-    return tuple(sorted(int(k) for k in ks))
-
-
-def _checked(name: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    for value in given:
-        if value not in known:
-            raise InputError(f"{name} holds {value!r}; there are {', '.join(map(repr, known))}")
-    if not given:
-        raise InputError(f"{name} must name at least one of {', '.join(map(repr, known))}")
-    return tuple(given)

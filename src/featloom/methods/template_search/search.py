@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from featloom.data.columns import ColumnMaker, default_makers, derive, fit_makers
@@ -38,6 +37,7 @@ from featloom.methods.template_search.evaluation import TemplateEvaluation
 from featloom.methods.template_search.outward import Outward
 from featloom.methods.template_search.screen import PARTS
 from featloom.methods.template_search.screened import Screened
+from featloom.options import check, none, one_of, seed, threads, whole
 from featloom.pool import number_of_workers
 from featloom.search import Budget, Journal, fingerprint, search
 
@@ -86,6 +86,18 @@ class TemplateSearch(BaseEstimator):
     >>> [str(template) for template in search.plan_.templates]
     ['0', '1', '']
     """
+
+    constraints = {
+        "strategy": one_of(TOLERANCE),
+        "proxy": one_of(KINDS) | none,
+        "trials": whole(1) | none,
+        "max_templates": whole(1) | none,
+        "window": whole(0),
+        "passes": whole(1),
+        "cutoff": whole(1),
+        "n_jobs": threads,
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -214,23 +226,10 @@ class TemplateSearch(BaseEstimator):
         return 0 if self.random_state is None else int(self.random_state)
 
     def _check_parameters(self) -> None:
-        if self.strategy not in TOLERANCE:
-            raise InputError(
-                f"strategy is {self.strategy!r}; it can be {', '.join(map(repr, TOLERANCE))}"
-            )
-        if self.proxy is not None and self.proxy not in KINDS:
-            raise InputError(f"proxy is {self.proxy!r}; it can be {', '.join(map(repr, KINDS))}")
+        check(self)
         if self.candidates is not None and self.strategy != "screened":
             raise InputError("candidates are for the strategy 'screened'")
-        if not isinstance(self.window, int | np.integer) or self.window < 0:
-            raise InputError(f"window is {self.window!r}; it must be a whole number from 0")
         Budget.of(self.budget, self.trials)
-        for name in ("passes", "cutoff", "max_templates"):
-            value = getattr(self, name)
-            if value is None and name == "max_templates":
-                continue
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
 
 
 def _check_sentences(table: NominalTable) -> None:

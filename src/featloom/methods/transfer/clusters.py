@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from featloom.data.vocabulary import Vocabulary
 from featloom.errors import InputError
+from featloom.options import check, number
 
 BACKGROUND = -1
 
@@ -44,16 +45,15 @@ class ForegroundClustering(ClusterMixin, BaseEstimator):
     [0, -1, 0, -1]
     """
 
+    constraints = {"threshold": number(above=0, most=1), "background": number(0, below=1)}
+
     def __init__(self, *, threshold: float = 0.2, background: float = 0.2):
         self.threshold = threshold
         self.background = background
 
     def fit(self, X, y=None) -> ForegroundClustering:
         """Cluster the rows of a dense or sparse matrix of numbers not below 0."""
-        if not 0 < self.threshold <= 1:
-            raise InputError(f"threshold is {self.threshold!r}; it must be in (0, 1]")
-        if not 0 <= self.background < 1:
-            raise InputError(f"background is {self.background!r}; it must be in [0, 1)")
+        check(self)
         similar = cosines(X)
         groups = _linked(similar, self.threshold)
         self.cohesion_ = _cohesion(similar, groups)

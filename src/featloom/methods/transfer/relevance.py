@@ -43,6 +43,7 @@ from featloom.learners.stepwise import BITS_OF_A_WEIGHT, select_features
 from featloom.learners.stepwise_paths import VARIANCES
 from featloom.methods.transfer.families import Families, ListedFamilies, family_of, family_reader
 from featloom.methods.transfer.task_data import SharedFeatures, Task, read_task, read_tasks
+from featloom.options import check, number, one_of, seed, whole
 from featloom.runs import write_beside
 
 
@@ -84,6 +85,17 @@ class RelevancePrior(BaseEstimator):
     >>> prior.vouchers("dobj_money")
     ['add', 'ask', 'base']
     """
+
+    constraints = {
+        "kappa": number(above=0),
+        "family_kappa": number(above=0),
+        "bits": number(0),
+        "min_rows": whole(1),
+        "variance": one_of(VARIANCES),
+        "power": number(0),
+        "rounds": whole(1),
+        "shuffle": seed,
+    }
 
     def __init__(
         self,
@@ -263,7 +275,7 @@ class RelevancePrior(BaseEstimator):
         return prior_of(cls, text, room, families)
 
     def _begin(self) -> None:
-        self._check()
+        check(self)
         self._features = SharedFeatures(self.feature_names)
         self._family_of = family_reader(self.families, self.feature_names)
         self._families = Vocabulary()
@@ -271,25 +283,6 @@ class RelevancePrior(BaseEstimator):
         self._counts: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
         self._selected = np.zeros(len(self._features))
         self._met = np.zeros(len(self._features))
-
-    def _check(self) -> None:
-        for name in ("kappa", "family_kappa", "bits", "power"):
-            value = getattr(self, name)
-            above = name in ("kappa", "family_kappa")
-            if not np.isfinite(value) or value < 0 or (above and value == 0):
-                bound = "above 0" if above else "at least 0"
-                raise InputError(f"{name} is {value!r}; it must be {bound}")
-        for name in ("min_rows", "rounds"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)!r}; it must be at least 1")
-        if self.shuffle is not None and (
-            isinstance(self.shuffle, bool)
-            or not isinstance(self.shuffle, int | np.integer)
-            or self.shuffle < 0
-        ):
-            raise InputError(f"shuffle is {self.shuffle!r}; it must be a seed, 0 or more, or None")
-        if self.variance not in VARIANCES:
-            raise InputError(f"variance is {self.variance!r}; it can be {', '.join(VARIANCES)}")
 
     def _counted(self, task: Task, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the features that a task selected, and of its candidates."""

@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from featloom.errors import InputError
 from featloom.methods.transfer.families import Families, family_reader
 from featloom.methods.transfer.task_data import SharedFeatures, Task, read_tasks
+from featloom.options import check, one_of, whole
 
 LOSSES = ("squared_hinge", "modified_huber")
 
@@ -62,6 +63,8 @@ class AlternatingStructure(BaseEstimator):
     ['pay', 'pay', 'say']
     """
 
+    constraints = {"n_directions": whole(1), "rounds": whole(1), "loss": one_of(LOSSES)}
+
     def __init__(
         self,
         *,
@@ -91,11 +94,7 @@ class AlternatingStructure(BaseEstimator):
         self, tasks: Mapping[Hashable, tuple[Any, Any]], y: None = None
     ) -> AlternatingStructure:
         """Learn directions and classifiers from tasks, {name: (X, y)}."""
-        if self.loss not in LOSSES:
-            raise InputError(f"loss is {self.loss!r}; it can be {', '.join(LOSSES)}")
-        for name in ("n_directions", "rounds"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)!r}; it must be at least 1")
+        check(self)
         self._features = SharedFeatures(self.feature_names)
         read = read_tasks(self._features, tasks)
         m = len(self._features)

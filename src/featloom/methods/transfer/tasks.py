@@ -32,6 +32,7 @@ from featloom.evaluation.folds import make_folds, splits
 from featloom.learners.feature_inputs import InputReader
 from featloom.learners.inputs import checked_target
 from featloom.methods.transfer.relevance import RelevancePrior
+from featloom.options import Constraint, check, none, one_of, threads, whole
 
 USES = ("scale", "cost")
 
@@ -102,6 +103,15 @@ class MultiTask(BaseEstimator):
     ['pays']
     """
 
+    constraints = {
+        "prior": one_of(["learn"])
+        | Constraint("a prior", lambda prior: isinstance(prior, RelevancePrior))
+        | none,
+        "use": one_of(USES),
+        "n_folds": whole(2),
+        "n_jobs": threads,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -138,8 +148,7 @@ class MultiTask(BaseEstimator):
         y : the class of each row.
         tasks : the task of each row, or the name of the column of a table that tells it.
         """
-        if self.use not in USES:
-            raise InputError(f"use is {self.use!r}; it can be {', '.join(USES)}")
+        check(self)
         grid = grid_of(self._choices())
         X, names = split_task_column(X, tasks)
         self._reader = InputReader()
@@ -221,8 +230,6 @@ class MultiTask(BaseEstimator):
         if self.prior is None:
             return None
         if isinstance(self.prior, str):
-            if self.prior != "learn":
-                raise InputError(f"prior is {self.prior!r}; it can be 'learn', a prior or None")
             return RelevancePrior(feature_names=self.feature_names_, rounds=2).fit(tasks)
         if hasattr(self.prior, "tasks_"):
             if not set(self.prior.feature_names_) & set(self.feature_names_):

@@ -29,11 +29,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.errors import InputError
-from featloom.learners.stepwise import BITS_OF_A_WEIGHT, feature_costs, select_features
-from featloom.learners.stepwise_paths import Selection
+from featloom.learners.stepwise import BITS_OF_A_WEIGHT, LIKELIHOODS, feature_costs, select_features
+from featloom.learners.stepwise_paths import VARIANCES, Selection
 from featloom.methods.transfer.clusters import BACKGROUND, ForegroundClustering
 from featloom.methods.transfer.families import family_of
 from featloom.methods.transfer.task_data import SharedFeatures, Task, read_tasks
+from featloom.options import check, number, one_of, threads, whole
+from featloom.pool import number_of_workers
 
 SETTINGS = ("both", "semantic", "syntactic")
 
@@ -95,6 +97,17 @@ class TransFeat(BaseEstimator):
     ['pay', 'pay', 'say']
     """
 
+    constraints = {
+        "settings": one_of(SETTINGS),
+        "prior": one_of(["uniform", "flat"]),
+        "weight": number(above=0),
+        "hold_out": one_of(["task", "class"]),
+        "min_rows": whole(0),
+        "likelihood": one_of(LIKELIHOODS),
+        "variance": one_of(VARIANCES),
+        "n_jobs": threads,
+    }
+
     def __init__(
         self,
         *,
@@ -132,7 +145,7 @@ class TransFeat(BaseEstimator):
 
     def fit(self, tasks: Mapping[Hashable, tuple[Any, Any]], y: None = None) -> TransFeat:
         """Select features in each of the tasks, {name: (X, y)}."""
-        self._check()
+        check(self)
         self._features = SharedFeatures(self.feature_names)
         read = read_tasks(self._features, tasks)
         self.classes_ = {name: task.classes for name, task in read.items()}
@@ -174,20 +187,6 @@ class TransFeat(BaseEstimator):
     def feature_names_(self) -> list[str]:
         return self._features.names
 
-    def _check(self) -> None:
-        choices = {
-            "settings": SETTINGS,
-            "prior": ("uniform", "flat"),
-            "hold_out": ("task", "class"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}; it can be {', '.join(allowed)}"
-                )
-        if not self.weight > 0:
-            raise InputError(f"weight is {self.weight!r}; it must be above 0")
-
     def _candidates(self, task: Task) -> Task:
         rows = task.rows_of_features
         return task.take((rows >= self.min_rows) & (rows < task.X.shape[0]))
@@ -208,7 +207,7 @@ class TransFeat(BaseEstimator):
                 bits,
                 likelihood=self.likelihood,
                 variance=self.variance,
-                threads=_threads(self.n_jobs),
+                threads=number_of_workers(self.n_jobs),
             )
             for label, s in zip(task.classes.tolist(), selections, strict=True):
                 shared = task.columns[s.features]
@@ -281,9 +280,3 @@ def _incidence(rows: Sequence[np.ndarray], m: int) -> sparse.csr_matrix:
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     indices = np.concatenate(rows) if len(rows) else np.empty(0, dtype=np.int64)
     return sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(len(rows), m))
-
-
-def _threads(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs
-
-    return effective_n_jobs(n_jobs or 1)

@@ -11,18 +11,18 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.matrix import FeatureMatrix, table_of_families
 from featloom.errors import InputError
 from featloom.features.feature_list import FeatureList
 from featloom.learners.feature_inputs import InputReader
-from featloom.learners.inputs import checked_target
+from featloom.learners.inputs import MakesFeatures, checked_target
 from featloom.methods.tree_templates.tree_templates import TreeTemplates
 
 
-class FamilyTemplates(TransformerMixin, BaseEstimator):
+class FamilyTemplates(MakesFeatures, BaseEstimator):
     """All features of a sparse matrix, and the templates that trees grow on its families.
 
     Parameters
@@ -44,6 +44,8 @@ class FamilyTemplates(TransformerMixin, BaseEstimator):
     >>> joined.fit(X, ["K", "S", "S", "S"] * 5).transform(X).shape
     (20, 8)
     """
+
+    _takes_matrices, _fitted = True, "templates_"
 
     def __init__(self, templates=None, *, feature_groups=None):
         self.templates = templates
@@ -71,18 +73,12 @@ class FamilyTemplates(TransformerMixin, BaseEstimator):
         self._names = list(matrix.names)
         return self
 
-    def transform(self, X) -> sparse.csr_matrix:
-        """The features as they are, then those of the templates."""
-        check_is_fitted(self, "templates_")
-        matrix = self._reader.read(self, X)
+    def _features_of(self, matrix):
         joined = self.templates_.transform(table_of_families(self._as_fitted(matrix)))
         return sparse.hstack([matrix.to_csr(), joined[:, self._joined]], format="csr")
 
-    def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Names of the output columns."""
-        check_is_fitted(self, "templates_")
-        joined = self.templates_.get_feature_names_out()[self._joined]
-        return np.array([*self._names, *joined], dtype=object)
+    def _names_of(self, columns):
+        return [*columns, *self.templates_.get_feature_names_out()[self._joined]]
 
     def feature_list(self) -> FeatureList:
         """The output columns as a linear model carries them."""
@@ -107,13 +103,3 @@ class FamilyTemplates(TransformerMixin, BaseEstimator):
             labels=None,
             groups=None,
         )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags

@@ -13,7 +13,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from featloom.data.blocks import Blocks
@@ -25,29 +25,26 @@ from featloom.features.template import Template
 from featloom.features.windows import columns_of_places, sequence_templates
 from featloom.formats.crfpp import template_line
 from featloom.formats.vw import interaction_flags, learning_flags, write_vw
-from featloom.learners.inputs import TableReader, checked_target, encode_target
-from featloom.learners.presets import settled
+from featloom.learners.inputs import MakesFeatures, TableReader, checked_target, encode_target
 from featloom.learners.tree import MultiwayTree
 from featloom.learners.tree_columns import best_columns
 from featloom.learners.tree_paths import (
+    GROWTH,
     GrownTemplate,
     GrownTree,
     grow_trees,
     templates_of_trees,
 )
 from featloom.methods.tree_templates.features import HashedFeatures, SeenFeatures
+from featloom.options import none, seed, settled, whole
 
 RECOMMENDED = {"backoff": True, "singles": True, "floor": 10}
 PRESETS = {"chapter": {"backoff": False, "singles": False, "floor": 0}}
-GROWTH = (
-    "criterion", "prune", "confidence", "min_rows", "n_trees", "columns_per_tree", "forest",
-)  # fmt: skip
-_MOST_BITS = 30
 _MOST_OF_WIDE = 1000  # templates that grew on a wide table
 _MOST_FEATURES = 200_000_000  # of all rows, by templates that grew on any other
 
 
-class TreeTemplates(TransformerMixin, BaseEstimator):
+class TreeTemplates(MakesFeatures, BaseEstimator):
     """Find columns that matter together, and make features of their values.
 
     Parameters left at "auto" take the value of ``preset``, or else the recommended one.
@@ -100,6 +97,18 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
     >>> templates.transform([["c", "e"]]).shape
     (1, 8)
     """
+
+    constraints = {
+        **GROWTH,
+        "max_length": whole(1) | none,
+        "floor": whole(0),
+        "most": whole(0) | none,
+        "most_columns": whole(1) | none,
+        "cutoff": whole(1),
+        "hashed": whole(1, 30) | none,
+        "random_state": seed,
+    }
+    _fitted = "templates_"
 
     def __init__(
         self,
@@ -167,20 +176,16 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
         among = best_columns(blocks, self.most_columns)
         return self._take(blocks.table, among, self._grow(blocks, among), settings, blocks)
 
-    def transform(self, X):
-        """The features of each row, as a scipy CSR matrix of ones."""
-        table = self._read(X)
+    def _features_of(self, table):
         return self._features.matrix(table)
+
+    def _names_of(self, columns):
+        return self._features.names()
 
     def codes(self, X) -> np.ndarray:
         """The same as numbers: (rows, templates), -1 where a row has no known feature."""
         table = self._read(X)
         return self._features.codes(table)
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the output columns: ``letter=c & next=a``, or numbers where hashed."""
-        check_is_fitted(self, "templates_")
-        return np.array(self._features.names(), dtype=object)
 
     @property
     def tree_(self) -> MultiwayTree:
@@ -288,17 +293,9 @@ class TreeTemplates(TransformerMixin, BaseEstimator):
     def _settings(self) -> dict:
         """Every parameter, with "auto" replaced by the preset's or the recommended value."""
         settings = settled(self, RECOMMENDED, PRESETS)
-        _check_settings(settings)
+        if settings["hashed"] is not None and settings["cutoff"] > 1:
+            raise InputError("hashed features are not counted, so they cannot have a cutoff")
         return settings
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
 
 
 def labelled(table: NominalTable, labels: np.ndarray, classes: np.ndarray) -> NominalTable:
@@ -332,23 +329,3 @@ def with_singles(grown: list[GrownTemplate], columns: tuple[str, ...]) -> list[T
     alone = {template.places for template in templates}
     singles = [Template(((name, 0),)) for name in columns]
     return templates + [single for single in singles if single.places not in alone]
-
-
-def _check_settings(settings: dict) -> None:
-    least = {"min_rows": 1, "floor": 0, "n_trees": 1, "cutoff": 1}
-    optional = {"max_length": 1, "most": 0, "most_columns": 1, "columns_per_tree": 1, "hashed": 1}
-    for name, lowest in optional.items():
-        if settings[name] is not None:
-            least[name] = lowest
-    for name, lowest in least.items():
-        value = settings[name]
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
-            raise InputError(f"{name} is {value!r}; it must be a whole number of at least {lowest}")
-    if not 0 < settings["confidence"] <= 0.5:
-        raise InputError(f"confidence is {settings['confidence']!r}; it must lie in (0, 0.5]")
-    if settings["hashed"] is not None and settings["hashed"] > _MOST_BITS:
-        raise InputError(
-            f"hashed is {settings['hashed']!r}; at most {_MOST_BITS} bits are possible"
-        )
-    if settings["hashed"] is not None and settings["cutoff"] > 1:
-        raise InputError("hashed features are not counted, so they cannot have a cutoff")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Generator, Iterable, Sequence
 
-from featloom.errors import InputError
+from featloom.options import checked, whole
 from featloom.search.space import Candidate, SearchSpace
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import another_value, draw, is_valid
@@ -45,6 +45,7 @@ class Genetic(RoundByRound):
     ({'a': 1, 'b': 1, 'c': 1, 'd': 1, 'e': 1, 'f': 1}, 6.0)
     """
 
+    @checked(population=whole(2))
     def __init__(
         self,
         space: SearchSpace,
@@ -57,8 +58,6 @@ class Genetic(RoundByRound):
         start: Sequence[Candidate] = (),
     ):
         super().__init__()
-        if population < 2:
-            raise InputError(f"a population needs at least 2 strings, not {population}")
         for candidate in start:
             space.check(candidate)
         self.space, self.seed, self.population = space, seed, population

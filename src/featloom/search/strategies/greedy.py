@@ -12,6 +12,7 @@ from collections.abc import Collection, Generator, Iterable
 from typing import Literal
 
 from featloom.errors import InputError
+from featloom.options import checked, one_of
 from featloom.search.space import Candidate, SearchSpace, candidate_key
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import Moves, is_valid, single_changes
@@ -44,6 +45,7 @@ class Greedy(RoundByRound):
     ({'k': 5, 'left': 'ignored'}, 5.0)
     """
 
+    @checked(accept=one_of(["better", "not_worse"]))
     def __init__(
         self,
         space: SearchSpace,
@@ -61,8 +63,6 @@ class Greedy(RoundByRound):
             for value, becomes in of_value.items():
                 for one in (value, *becomes):
                     SearchSpace({name: space.choices[name]}).check({name: one})
-        if accept not in ("better", "not_worse"):
-            raise InputError(f"accept cannot be {accept!r}; choose from 'better', 'not_worse'")
         self.space, self.start, self.only = space, dict(start), only
         self.accept, self.moves = accept, moves
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from featloom.errors import InputError
+from featloom.options import checked, whole
 from featloom.search.space import Candidate, SearchSpace, candidate_key, json_text
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import draw, is_valid, kicked, single_changes
@@ -61,6 +61,7 @@ class Guided(RoundByRound):
     ({'a': 3, 'b': 3, 'c': 3, 'd': 3}, 0.0)
     """
 
+    @checked(fits=whole(1), batch=whole(1), refit=whole(1), patience=whole(1))
     def __init__(
         self,
         space: SearchSpace,
@@ -76,8 +77,6 @@ class Guided(RoundByRound):
         super().__init__()
         for candidate in start:
             space.check(candidate)
-        if min(fits, batch, refit, patience) < 1:
-            raise InputError("fits, batch, refit and patience must be at least 1")
         self.space, self.seed, self.start = space, seed, [dict(candidate) for candidate in start]
         self.fits, self.batch, self.refit = fits, batch, refit
         self.tolerance, self.patience = tolerance, patience

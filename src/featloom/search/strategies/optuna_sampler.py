@@ -11,6 +11,7 @@ import warnings
 from typing import Any, Literal
 
 from featloom.errors import InputError
+from featloom.options import checked, one_of, whole
 from featloom.search.space import SearchSpace
 from featloom.search.strategies import RoundByRound
 from featloom.search.strategies.changes import draw, is_valid
@@ -33,6 +34,7 @@ class OptunaSampler(RoundByRound):
     sampler : "tpe", a tree of Parzen estimators, or "random".
     """
 
+    @checked(trials=whole(1), sampler=one_of(["tpe", "random"]))
     def __init__(
         self,
         space: SearchSpace,
@@ -41,8 +43,6 @@ class OptunaSampler(RoundByRound):
         sampler: Literal["tpe", "random"] = "tpe",
     ):
         super().__init__()
-        if sampler not in ("tpe", "random"):
-            raise InputError(f"sampler cannot be {sampler!r}; choose from 'tpe', 'random'")
         _optuna()  # said now rather than when the search begins
         self.space, self.seed, self.trials, self.sampler = space, seed, trials, sampler
 
