@@ -1,5 +1,4 @@
-"""Clauses of a small English, as sentences of columns and as a treebank; and the words of a result
-that do not hang on the clock."""
+"""Tickets as text, clauses of a small English, and what of a result does not hang on the clock."""
 
 from __future__ import annotations
 
@@ -15,7 +14,14 @@ COMMAND = (sys.executable, "-m", "featloom.cli.main")
 PATIENCE = 120  # seconds that a process may take to end; none takes as many
 # Of a result: how long it took and how it was asked for.
 ASIDE = ("timing", "command", "versions", "use", "seconds", "fit_s", "predict_s")
+COLUMNS = ("area", "plan", "channel", "language")  # of tickets, before their class
 NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
+
+
+def ticket_text(rows) -> str:
+    """A table of tickets with a header, without the customers."""
+    lines = [(*COLUMNS, "escalated"), *(row[1:] for row in rows)]
+    return "".join(",".join(line) + "\n" for line in lines)
 
 
 def _phrase(draw: random.Random, role: str) -> list[tuple[str, str, str]]:

@@ -6,14 +6,11 @@ from __future__ import annotations
 import json
 import random
 import re
-from contextlib import redirect_stdout
-from io import StringIO
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from featloom.cli.main import main
 from featloom.data.readers import read_conllu
 from featloom.data.sentences import take_sentences
 from featloom.features.plan import FeaturePlan
@@ -24,16 +21,14 @@ from featloom.methods.tree_templates.findings import sentences_section, verdict
 from featloom.methods.tree_templates.parts import growth_parts
 from featloom.report.page import check_result
 from featloom.results import Comparison
-from tests.cli.data import clauses, column_text, treebank
+from tests.cli.data import clauses, column_text, ticket_text, treebank
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, ticket_rows):
+def runs(tmp_path_factory, ticket_rows, run_once):
     """A finished run on each kind of data, with what was printed."""
     folder = tmp_path_factory.mktemp("grown")
-    columns = ("area", "plan", "channel", "language", "escalated")
-    rows = [columns, *(row[1:] for row in ticket_rows)]
-    (folder / "table.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (folder / "table.csv").write_text(ticket_text(ticket_rows))
     (folder / "sequence.conll").write_text(column_text(clauses(60)))
     (folder / "dependencies.conllu").write_text(treebank(60))
     asked = {
@@ -42,13 +37,9 @@ def runs(tmp_path_factory, ticket_rows):
         "dependencies": ("dependencies.conllu", "--target", "head", "--trees", "3"),
     }
     found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "120")
-        for kind, (name, *more) in asked.items():
-            with redirect_stdout(StringIO()) as printed, pytest.raises(SystemExit) as end:
-                main(["grow", str(folder / name), *more, "--out", str(folder / kind)])
-            assert end.value.code == 0
-            found[kind] = (folder / kind, printed.getvalue())
+    for kind, (name, *more) in asked.items():
+        printed = run_once("grow", folder / name, *more, "--out", folder / kind)
+        found[kind] = (folder / kind, printed)
     return found
 
 

@@ -4,14 +4,13 @@ agrees; and what it says of data it cannot use."""
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
 
 import pytest
 
-from tests.cli.data import COMMAND
+from tests.cli.data import ticket_text
 
 
 def blocks_of(result: dict, name: str) -> list[dict]:
@@ -20,22 +19,13 @@ def blocks_of(result: dict, name: str) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def ticket_run(tmp_path_factory, ticket_rows):
+def ticket_run(tmp_path_factory, ticket_rows, run_once):
     """One finished run on the tickets, with what it was made from and what it printed."""
     folder = tmp_path_factory.mktemp("tickets")
-    path = folder / "tickets.csv"
-    columns = ("area", "plan", "channel", "language", "escalated")
-    lines = [columns, *(row[1:] for row in ticket_rows)]
-    path.write_text("".join(",".join(line) + "\n" for line in lines))
-    out = folder / "run"
-    answer = subprocess.run(
-        [*COMMAND, "memory", path, "--target", "escalated", "--folds", "3", "--out", out],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"COLUMNS": "100"},
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-    return path, out, answer.stdout
+    path, out = folder / "tickets.csv", folder / "run"
+    path.write_text(ticket_text(ticket_rows))
+    typed = ("memory", path, "--target", "escalated", "--folds", "3", "--out", out)
+    return path, out, run_once(*typed)
 
 
 def test_a_run_holds_result_journal_model_and_page(ticket_run):

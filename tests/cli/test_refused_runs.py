@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from time import monotonic
@@ -15,13 +14,11 @@ from time import monotonic
 import pytest
 
 from featloom.cli.demo import written_once
-from featloom.cli.main import main
 from featloom.errors import InputError
 from featloom.runs import Run
+from tests.cli.data import COMMAND, PATIENCE, ticket_text
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HOW = ("--target", "escalated", "--strategy", "grid", "--ks", "1", "--folds", "2", "--quiet")
-PATIENCE = 120  # seconds that a process may take to end; none takes as many
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -36,15 +33,12 @@ def held_by(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, ticket_rows) -> tuple[Path, Path]:
+def finished(tmp_path_factory, ticket_rows, run_once) -> tuple[Path, Path]:
     """A run that has ended, and its data."""
     folder = tmp_path_factory.mktemp("finished")
     data = folder / "tickets.csv"
-    lines = [("area", "plan", "channel", "language", "escalated"), *(r[1:] for r in ticket_rows)]
-    data.write_text("".join(",".join(line) + "\n" for line in lines))
-    with pytest.raises(SystemExit) as ended:
-        main(["memory", str(data), *HOW, "--out", str(folder / "run")])
-    assert not ended.value.code
+    data.write_text(ticket_text(ticket_rows))
+    run_once("memory", data, *HOW, "--out", folder / "run")
     return data, folder / "run"
 
 

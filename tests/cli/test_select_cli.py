@@ -4,9 +4,7 @@ stop; and what it says of sentences it cannot use."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import warnings
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from featloom.formats.crfpp import read_templates
 from featloom.learners.tagger import SequenceTagger
 from featloom.methods.template_search.parts import sentence_parts
 from featloom.methods.template_search.study import compare_taggers, judge, verdict
-from tests.cli.data import COMMAND, clauses, column_text
+from tests.cli.data import clauses, column_text
 
 
 def table_of(result: dict, section: str, title: str | None = None) -> dict:
@@ -42,26 +40,13 @@ def train(tmp_path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def clause_run(tmp_path_factory):
+def clause_run(tmp_path_factory, run_once):
     """One finished run on the clauses, with what it printed."""
     folder = tmp_path_factory.mktemp("clauses")
     (folder / "train.conll").write_text(column_text(clauses(60)))
-    answer = subprocess.run(
-        [
-            *COMMAND,
-            "select",
-            folder / "train.conll",
-            "--max-templates",
-            "14",
-            "--out",
-            folder / "run",
-        ],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"COLUMNS": "100"},
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-    return folder / "run", answer.stdout
+    run = folder / "run"
+    typed = ("select", folder / "train.conll", "--max-templates", "6", "--out", run)
+    return run, run_once(*typed)
 
 
 def test_a_run_holds_result_journal_templates_model_and_page(clause_run):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from featloom import RelevancePrior
-from featloom.cli.main import main
 from featloom.report.page import check_result
 
 COLUMNS = ("site", "area", "plan", "word", "page", "hot")
@@ -39,16 +36,12 @@ def write(path: Path, rows) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory) -> tuple[Path, str]:
+def run(tmp_path_factory, run_once) -> tuple[Path, str]:
     """A finished run with groups, and what was printed."""
     folder = tmp_path_factory.mktemp("transfer")
     data = write(folder / "tickets.csv", tickets())
-    printed = StringIO()
-    words = ["transfer", str(data), "--task", "site", "--target", "hot", "--groups", "page"]
-    with redirect_stdout(printed), pytest.raises(SystemExit) as end:
-        main([*words, "--out", str(folder / "run")])
-    assert end.value.code == 0
-    return folder / "run", printed.getvalue()
+    words = ("transfer", data, "--task", "site", "--target", "hot", "--groups", "page")
+    return folder / "run", run_once(*words, "--out", folder / "run")
 
 
 def test_a_run_holds_the_prior_the_result_and_the_page(run):
