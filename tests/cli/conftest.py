@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from featloom.cli.main import main
+from tests.cli.data import COLUMNS, ticket_text
 
-COLUMNS = ("customer", "area", "plan", "channel", "language")
 VALUES = {
     "area": ("billing", "login", "search", "export"),
     "plan": ("free", "team", "enterprise"),
@@ -48,6 +50,25 @@ def featloom(capsys, monkeypatch) -> Callable[..., Answer]:
     return type_command
 
 
+@pytest.fixture(scope="session")
+def run_once() -> Callable[..., str]:
+    """Type a command that has to succeed, for many tests to look at; what it printed."""
+
+    def type_command(*words: str | Path) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "120")
+            with (
+                redirect_stdout(StringIO()) as printed,
+                redirect_stderr(StringIO()) as said,
+                pytest.raises(SystemExit) as end,
+            ):
+                main([str(word) for word in words])
+        assert (end.value.code or 0, said.getvalue()) == (0, "")
+        return printed.getvalue()
+
+    return type_command
+
+
 def draw_tickets(n: int) -> list[tuple[str, ...]]:
     """Tickets of enterprises are escalated when they are about export, those of others when
     they are about login; neither column tells much alone."""
@@ -55,7 +76,7 @@ def draw_tickets(n: int) -> list[tuple[str, ...]]:
     rows = []
     for _ in range(n):
         customer = f"c{draw.randrange(60)}"
-        area, plan, channel, language = (draw.choice(VALUES[name]) for name in COLUMNS[1:])
+        area, plan, channel, language = (draw.choice(VALUES[name]) for name in COLUMNS)
         hot = "export" if plan == "enterprise" else "login"
         escalated = draw.random() < (0.9 if area == hot else 0.05)
         rows.append((customer, area, plan, channel, language, "yes" if escalated else "no"))
@@ -78,6 +99,5 @@ def many_tickets() -> list[tuple[str, ...]]:
 def tickets(tmp_path, ticket_rows) -> Path:
     """The tickets as a CSV file, without the customers."""
     path = tmp_path / "tickets.csv"
-    lines = [(*COLUMNS[1:], "escalated"), *(row[1:] for row in ticket_rows)]
-    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    path.write_text(ticket_text(ticket_rows))
     return path

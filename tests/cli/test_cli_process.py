@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.data import COMMAND
+
 HEAVY = ("numba", "sklearn", "polars", "altair", "pandas", "scipy", "dask")
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
 
 
 @pytest.mark.parametrize("typed", [["--help"], ["--version"]])

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +13,12 @@ import pytest
 
 from featloom.data.readers import read
 from featloom.discover import discover
+from tests.cli.data import COMMAND, PATIENCE
 
 pty = pytest.importorskip("pty", reason="needs terminals")
 resource = pytest.importorskip("resource", reason="needs limits of processes")
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
 NOT_YET = ("partly", "unfinished")
-PATIENCE = 120  # seconds that a process may take to end; none takes as many
 QUICK = ("naive Bayes", "linear model")
 SOME = ("naive Bayes", "induction")
 JOINED = ("linear model", "tree templates")

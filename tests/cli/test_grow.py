@@ -6,19 +6,11 @@ from __future__ import annotations
 import json
 import random
 import re
-import signal
-import subprocess
-import sys
-from contextlib import redirect_stdout, suppress
-from io import StringIO
 from itertools import pairwise
-from pathlib import Path
-from time import monotonic
 
 import numpy as np
 import pytest
 
-from featloom.cli.main import main
 from featloom.data.readers import read_conllu
 from featloom.data.sentences import take_sentences
 from featloom.features.plan import FeaturePlan
@@ -29,64 +21,15 @@ from featloom.methods.tree_templates.findings import sentences_section, verdict
 from featloom.methods.tree_templates.parts import growth_parts
 from featloom.report.page import check_result
 from featloom.results import Comparison
-
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
-HEAD = {"schema", "command", "versions", "data", "seed", "timing"}
-NOUNS, VERBS, ADJECTIVES = ("cat", "dog", "fish", "bird"), ("saw", "ate", "bit"), ("old", "red")
-
-
-def noun_phrase(draw: random.Random, role: str) -> list[tuple[str, str, str]]:
-    words = [(draw.choice(("the", "a")), "DET", "det")]
-    words += [(draw.choice(ADJECTIVES), "ADJ", "amod")] * draw.randrange(2)
-    return [*words, (draw.choice(NOUNS), "NOUN", role)]
-
-
-def clause(draw: random.Random) -> list[tuple[str, str, int, str]]:
-    """the old cat saw a fish: subject and object hang on the verb, the rest on their noun."""
-    words = noun_phrase(draw, "nsubj")
-    verb = len(words) + 1
-    words += [(draw.choice(VERBS), "VERB", "root"), *noun_phrase(draw, "obj")]
-    tokens = []
-    for at, (form, tag, relation) in enumerate(words, start=1):
-        noun = next((n for n in range(at, len(words) + 1) if words[n - 1][1] == "NOUN"), 0)
-        head = 0 if tag == "VERB" else verb if tag == "NOUN" else noun
-        tokens.append((form, tag, head, relation))
-    return tokens
-
-
-def treebank(n: int, seed: int = 3) -> str:
-    draw = random.Random(seed)
-    lines = []
-    for _ in range(n):
-        for at, (form, tag, head, relation) in enumerate(clause(draw), start=1):
-            lines.append(f"{at}\t{form}\t{form}\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
-        lines.append("")
-    return "\n".join(lines) + "\n"
-
-
-def chunks(n: int, seed: int = 3) -> str:
-    """The same clauses in columns: word, tag, chunk."""
-    draw = random.Random(seed)
-    lines = []
-    for _ in range(n):
-        before = ""
-        for form, tag, _, _ in clause(draw):
-            kind = "VP" if tag == "VERB" else "NP"
-            begins = tag in ("VERB", "DET") or before != kind
-            lines.append(f"{form} {tag} {'B' if begins else 'I'}-{kind}")
-            before = kind
-        lines.append("")
-    return "\n".join(lines) + "\n"
+from tests.cli.data import clauses, column_text, ticket_text, treebank
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, ticket_rows):
+def runs(tmp_path_factory, ticket_rows, run_once):
     """A finished run on each kind of data, with what was printed."""
     folder = tmp_path_factory.mktemp("grown")
-    columns = ("area", "plan", "channel", "language", "escalated")
-    rows = [columns, *(row[1:] for row in ticket_rows)]
-    (folder / "table.csv").write_text("".join(",".join(row) + "\n" for row in rows))
-    (folder / "sequence.conll").write_text(chunks(60))
+    (folder / "table.csv").write_text(ticket_text(ticket_rows))
+    (folder / "sequence.conll").write_text(column_text(clauses(60)))
     (folder / "dependencies.conllu").write_text(treebank(60))
     asked = {
         "table": ("table.csv", "--target", "escalated"),
@@ -94,13 +37,9 @@ def runs(tmp_path_factory, ticket_rows):
         "dependencies": ("dependencies.conllu", "--target", "head", "--trees", "3"),
     }
     found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "120")
-        for kind, (name, *more) in asked.items():
-            with redirect_stdout(StringIO()) as printed, pytest.raises(SystemExit) as end:
-                main(["grow", str(folder / name), *more, "--out", str(folder / kind)])
-            assert end.value.code == 0
-            found[kind] = (folder / kind, printed.getvalue())
+    for kind, (name, *more) in asked.items():
+        printed = run_once("grow", folder / name, *more, "--out", folder / kind)
+        found[kind] = (folder / kind, printed)
     return found
 
 
@@ -123,7 +62,6 @@ def templates_of(result: dict) -> list[dict]:
 def test_a_result_says_what_was_grown_and_what_it_is_worth(runs, kind):
     folder, printed = runs[kind]
     result = json.loads((folder / "result.json").read_text())
-    assert set(result) >= HEAD | {"verdict", "significant", "leaderboard", "comparisons"}
     templates, (bars, trees) = templates_of(result), (
         blocks_of(result, "Templates")["bars"], blocks_of(result, "Trees")
     )  # fmt: skip
@@ -189,7 +127,7 @@ def test_flags_and_template_lines_are_those_of_other_programs(runs):
 def test_a_grown_tagger_tags(runs, featloom, tmp_path):
     folder, printed = runs["sequence"]
     assert re.search(r"templates from trees ← +100.00 ", printed)
-    (tmp_path / "new.conll").write_text(chunks(10, seed=9))
+    (tmp_path / "new.conll").write_text(column_text(clauses(10, seed=9)))
     answer = featloom("tag", folder, tmp_path / "new.conll", "--out", tmp_path / "tagged")
     assert (answer.code, answer.err) == (0, "")
     assert "chunk F1 100.00 %" in answer.out
@@ -207,20 +145,6 @@ def test_a_grown_parser_parses_and_sentences_are_shown(runs, tmp_path):
     (tmp_path / "new.conllu").write_text(treebank(10, seed=9))
     parser = DependencyParser.load(folder / "model.featloom")
     assert parser.score(read_conllu(tmp_path / "new.conllu")) > 0.9
-
-
-def test_the_same_seed_gives_the_same_result(runs, featloom):
-    folder, _ = runs["table"]
-    result = json.loads((folder / "result.json").read_text())
-    again = featloom("grow", folder.parent / "table.csv", "--target", "escalated", "--json")
-    other = json.loads(again.out)
-    for one in (result, other):
-        facts = blocks_of(one, "Trees")["facts"]
-        facts["items"] = [item for item in facts["items"] if item[2] != "seconds"]
-        for model in one["leaderboard"]:
-            model.pop("fit_s")
-    for name in ("leaderboard", "comparisons", "sections", "verdict", "data"):
-        assert result[name] == other[name]
 
 
 def test_parts_can_be_files_of_their_own(runs, featloom, tmp_path):
@@ -254,82 +178,6 @@ def test_many_classes_are_learned_row_by_row(featloom, tmp_path):
     answer = featloom("grow", tmp_path / "letters.data")
     assert (answer.code, answer.err) == (0, "")
     assert re.search(r"logistic regression on columns and templates ← +100.00 ", answer.out)
-
-
-def test_an_interrupted_run_keeps_what_it_finished(featloom, tmp_path):
-    """The parser is kept while its rival is still trained."""
-    (tmp_path / "trees.conllu").write_text(treebank(300))
-    run = tmp_path / "run"
-    going = subprocess.Popen(
-        [*COMMAND, "grow", tmp_path / "trees.conllu", "--trees", "3", "--out", run],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-    )  # fmt: skip
-    begun = monotonic()
-    while not (run / "model.featloom").exists() and going.poll() is None:
-        assert monotonic() - begun < 300
-        with suppress(subprocess.TimeoutExpired):
-            going.wait(0.02)
-    going.send_signal(signal.SIGINT)
-    _, said = going.communicate()
-    if going.returncode == 0:
-        pytest.skip("it ended before it could be interrupted")
-    assert going.returncode == 130
-    assert said == (
-        "featloom: interrupted; everything finished so far is kept; "
-        f"'featloom resume {run}' goes on\n"
-    )
-    assert {"request.json", "templates.json", "model.featloom"} <= {p.name for p in run.iterdir()}
-    assert DependencyParser.load(run / "model.featloom").predict([[("a", "a", "DET", "_", "_")]])
-    answer = featloom("resume", run)
-    assert (answer.code, answer.err) == (0, "")
-    assert (run / "result.json").exists()
-
-
-FAULTS = {
-    "no target": (("tickets.csv",), "no classes; name the column that holds them by --target: "),
-    "no such column": (("tickets.csv", "-t", "nope"), "no column 'nope'; there are area, plan"),
-    "no such criterion": (
-        ("tickets.csv", "--criterion", "best"),
-        "criterion is 'best'; it can be gain_ratio, information_gain",
-    ),
-    "no such pruning": (("tickets.csv", "--prune", "x"), "prune is 'x'; it can be error, gain, "),
-    "no such forest": (("tickets.csv", "--forest", "x"), "forest is 'x'; it can be bagged, hard"),
-    "a column of trees that is none": (("trees.conllu", "-t", "nope"), "no column 'nope'"),
-    "groups of trees": (
-        ("trees.conllu", "--groups", "form"), "--groups is for tables, and trees.conllu is none",
-    ),
-    "columns of a table": (
-        ("tickets.csv", "-t", "escalated", "--columns", "a,b"),
-        "--columns is for sentences with labels, and tickets.csv is none",
-    ),
-    "no such file": (("absent.csv",), "absent.csv: no such file"),
-    "no such corpus": (("absent",), "no such file, and no corpus of that name"),
-    "a test file of another kind": (
-        ("trees.conllu", "--test", "tickets.csv"),
-        "tickets.csv: no dependency trees in CoNLL-U's ten columns",
-    ),
-    "a head that is none": (("broken.conllu",), "broken.conllu:1:7: head '_' is not a number"),
-    "one sentence": (("one.conllu",), "one.conllu: one sentence; at least two are needed"),
-    "few rows": (("few.csv", "-t", "class"), "few.csv: 3 rows, too few to hold some out"),
-    "a sparse matrix": (("rows.svm",), "rows.svm: a sparse matrix; trees are grown on the columns"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("words", "said"), FAULTS.values(), ids=FAULTS)
-def test_what_cannot_be_used_is_told_in_one_line(
-    words, said, featloom, tickets, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    Path("trees.conllu").write_text(treebank(5))
-    Path("one.conllu").write_text(treebank(1))
-    Path("broken.conllu").write_text(re.sub(r"\t\d+\t", "\t_\t", treebank(2)))
-    Path("few.csv").write_text("a,class\nx,1\ny,2\nx,1\n")
-    Path("rows.svm").write_text("1 3:1 5:1\n0 2:1\n")
-    answer = featloom("grow", *words, "--out", "run")
-    assert (answer.code, answer.out) == (1, "")
-    assert answer.err.count("\n") == 1
-    assert said in answer.err
-    assert not Path("run").exists()
 
 
 def test_sentences_that_are_taken_keep_their_heads(tmp_path):

@@ -59,20 +59,6 @@ def test_a_run_shows_the_interaction_and_says_whether_it_helps(featloom, tickets
     ]
 
 
-def test_json_is_the_result_and_nothing_else(featloom, tickets, rows_of):
-    answer = featloom("induce", tickets, "-t", "escalated", "--json", "--seed", "3")
-    result = json.loads(answer.out)
-    assert (answer.code, answer.err, result["seed"]) == (0, "", 3)
-    best = rows_of(result, "Features")[0]
-    assert best["conjunction"] in (["area=export", "plan=enterprise"],
-                                   ["area=login", "plan=enterprise"])  # fmt: skip
-
-
-def test_quiet_says_nothing(featloom, tickets):
-    answer = featloom("induce", tickets, "-t", "escalated", "--quiet")
-    assert (answer.code, answer.out, answer.err) == (0, "", "")
-
-
 def test_threads_change_nothing_and_a_seed_repeats_a_run(featloom, tickets):
     typed = ("induce", tickets, "-t", "escalated", "--json", "--max-length", "3")
     first, second = (json.loads(featloom(*typed, "--jobs", jobs).out) for jobs in "12")

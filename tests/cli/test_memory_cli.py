@@ -4,41 +4,13 @@ agrees; and what it says of data it cannot use."""
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
-import signal
 import subprocess
-import sys
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
-HEAD = ("schema", "command", "versions", "data", "seed", "timing")
-SEARCH = ("leaderboard", "evaluations")
-ASIDE = ("timing", "command", "versions", "use")  # how long it took and how it was asked for
-
-
-def written(journal: Path) -> int:
-    """Bytes that a journal and its write-ahead file hold; each row takes a page of 4,096."""
-    parts = (journal, journal.with_name(journal.name + "-wal"))
-    return sum(part.stat().st_size for part in parts if part.exists())
-
-
-def stopped_when_it_grows(
-    process: subprocess.Popen, journal: Path, rows: int, by: signal.Signals
-) -> bool:
-    """Stop a process as soon as its journal has some more rows; False if it ended before."""
-    before = written(journal)
-    while process.poll() is None:
-        if written(journal) - before >= rows * 4096:
-            process.send_signal(by)
-            return True
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.002)
-    return False
+from tests.cli.data import ticket_text
 
 
 def blocks_of(result: dict, name: str) -> list[dict]:
@@ -46,28 +18,14 @@ def blocks_of(result: dict, name: str) -> list[dict]:
     return section["blocks"]
 
 
-def result_of(run: Path) -> dict:
-    result = json.loads((run / "result.json").read_text())
-    return {name: part for name, part in result.items() if name not in ASIDE}
-
-
 @pytest.fixture(scope="module")
-def ticket_run(tmp_path_factory, ticket_rows):
+def ticket_run(tmp_path_factory, ticket_rows, run_once):
     """One finished run on the tickets, with what it was made from and what it printed."""
     folder = tmp_path_factory.mktemp("tickets")
-    path = folder / "tickets.csv"
-    columns = ("area", "plan", "channel", "language", "escalated")
-    lines = [columns, *(row[1:] for row in ticket_rows)]
-    path.write_text("".join(",".join(line) + "\n" for line in lines))
-    out = folder / "run"
-    answer = subprocess.run(
-        [*COMMAND, "memory", path, "--target", "escalated", "--folds", "3", "--out", out],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"COLUMNS": "100"},
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-    return path, out, answer.stdout
+    path, out = folder / "tickets.csv", folder / "run"
+    path.write_text(ticket_text(ticket_rows))
+    typed = ("memory", path, "--target", "escalated", "--folds", "3", "--out", out)
+    return path, out, run_once(*typed)
 
 
 def test_a_run_holds_result_journal_model_and_page(ticket_run):
@@ -79,7 +37,6 @@ def test_a_run_holds_result_journal_model_and_page(ticket_run):
         "model.featloom",
     }
     result = json.loads((run / "result.json").read_text())
-    assert set(HEAD + SEARCH) <= set(result)
     assert result["kind"] == "memory"
     assert result["data"]["rows"] == 400
     (found,) = [one["settings"] for one in result["leaderboard"] if one["chosen"]]
@@ -128,44 +85,6 @@ def test_a_corpus_comes_with_its_own_parts(featloom, data_folder):
     assert result["protocol"].startswith("20,801 training rows, 4,039 validation rows, 3,097 test")
     default, _ = result["leaderboard"]
     assert round(100 * default["value"], 1) == 82.3
-
-
-def test_a_search_killed_again_and_again_ends_in_the_same_result(tickets, tmp_path):
-    asked = ["memory", str(tickets), "--target", "escalated", "--strategy", "exhaustive"]
-    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    subprocess.run([*COMMAND, *asked, "--out", undisturbed, "--quiet"], check=True)
-    command = [*COMMAND, *asked, "--out", disturbed, "--quiet"]
-    kills = 0
-    for rows in (8, 60, 120):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        journal = disturbed / "search.journal"
-        kills += stopped_when_it_grows(process, journal, rows, signal.SIGKILL)
-        process.wait()
-        command = [*COMMAND, "resume", disturbed, "--quiet"]
-    assert kills > 0
-    subprocess.run(command, check=True)
-    assert result_of(disturbed) == result_of(undisturbed)
-    models = [(run / "model.featloom").read_bytes() for run in (disturbed, undisturbed)]
-    assert models[0] == models[1]
-
-
-def test_an_interruption_keeps_what_was_found(tickets, tmp_path):
-    run = tmp_path / "run"
-    asked = ["memory", str(tickets), "--target", "escalated", "--strategy", "exhaustive"]
-    process = subprocess.Popen(
-        [*COMMAND, *asked, "--out", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert stopped_when_it_grows(process, run / "search.journal", 20, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert err == (
-        "featloom: interrupted; everything finished so far is kept; "
-        f"'featloom resume {run}' goes on\n"
-    )
-    assert (run / "search.journal").exists()
-    assert not (run / "result.json").exists()
-    subprocess.run([*COMMAND, "resume", run, "--quiet"], check=True)
-    assert (run / "result.json").exists()
 
 
 def test_a_budget_ends_the_search(featloom, tickets):
@@ -226,27 +145,6 @@ def test_a_missing_value_cannot_be_written_for_timbl(featloom, tickets, tmp_path
 
 HEADER = "area,plan,escalated\n"
 ROWS = "login,free,yes\nexport,team,no\nlogin,team,no\nexport,free,yes\n" * 10
-AFTER = 2 + ROWS.count("\n")  # the line after header and rows
-
-FILES = {
-    "too few values": (HEADER + ROWS + "login,free\n", f":{AFTER}: 2 columns, 3 expected"),
-    "too many values": (HEADER + ROWS + "login,free,no,no\n", f":{AFTER}: 4 columns, 3 expected"),
-    "one class": (
-        HEADER + "login,free,no\n" * 9,
-        ": one class only in column 'escalated': 'no'; two are needed",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", FILES)
-def test_a_bad_file_is_told_in_one_line_and_leaves_no_run(featloom, tmp_path, fault):
-    content, words = FILES[fault]
-    path = tmp_path / "tickets.csv"
-    path.write_text(content)
-    answer = featloom("memory", path, "--target", "escalated", "--out", tmp_path / "run")
-    assert (answer.code, answer.out) == (1, "")
-    assert answer.err == f"featloom: {path}{words}\n"
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_bad_row_can_be_skipped(featloom, tmp_path):
@@ -257,15 +155,6 @@ def test_a_bad_row_can_be_skipped(featloom, tmp_path):
     )
     assert answer.code == 0
     assert "1 row" in answer.err
-
-
-def test_no_target_no_search(featloom, tickets):
-    answer = featloom("memory", tickets)
-    assert (answer.code, answer.err) == (
-        1,
-        f"featloom: {tickets}: no classes; name the column that holds them by --target: "
-        "area, plan, channel, language, escalated\n",
-    )
 
 
 def test_a_class_seen_once_is_told_where_folds_are_made(featloom, tmp_path):
@@ -304,43 +193,6 @@ def test_columns_that_never_change_leave_the_most_frequent_class(featloom, tmp_p
     assert not result["significant"]
 
 
-WORDS = {
-    ("--strategy", "magic"): "no strategy 'magic'; there are guided, local, genetic, forward",
-    ("--over", "all"): "over is 'all'; it can be 'together', 'features' or 'parameters'",
-    ("--ks", "1,two"): "ks is '1,two'; whole numbers with commas are expected: 1,3,5",
-    ("--ks", "0"): "ks is (0,); it must be a list of different values, each of them a whole number",
-    ("--ks", "3,3"): "ks is (3, 3); it must be a list of different values",
-    ("--vote", "loud"): "vote is 'loud'; it can be 'count', 'inverse_distance'",
-    ("--threshold", "0"): "mvdm_threshold is 0; it must be a whole number from 1",
-    ("--compat", "weka"): "compat is 'weka'; it can be timbl or none",
-    ("--budget", "soon"): "budget 'soon' is no time; it must be one such as",
-    ("--folds", "1"): "folds must be at least 2, not 1",
-    ("--groups", "customer"): "no column 'customer'; there are area, plan",
-    ("--target", "late"): "no column 'late'; there are area, plan",
-}
-
-
-@pytest.mark.parametrize("typed", WORDS)
-def test_a_wrong_option_is_told_in_one_line(featloom, tickets, tmp_path, typed):
-    asked = {"--target": "escalated", typed[0]: typed[1]}
-    words = [word for pair in asked.items() for word in pair]
-    answer = featloom("memory", tickets, *words, "--out", tmp_path / "run")
-    assert (answer.code, answer.out) == (1, "")
-    assert WORDS[typed] in answer.err
-    assert answer.err.count("\n") == 1
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_part_with_other_columns_is_told_by_its_file(featloom, tickets, tmp_path):
-    other = tmp_path / "test.csv"
-    other.write_text("area,escalated\nlogin,yes\nexport,no\nlogin,no\n")
-    answer = featloom("memory", tickets, "--target", "escalated", "--test", other)
-    assert (answer.code, answer.err) == (
-        1,
-        f"featloom: {other}: no column 'plan', which {tickets} has; there are area\n",
-    )
-
-
 def test_a_journal_of_other_data_is_refused_and_kept(featloom, tickets, tmp_path):
     run = tmp_path / "run"
     asked = ("--target", "escalated", "--strategy", "grid", "--folds", "2", "--out", run, "--quiet")
@@ -352,22 +204,3 @@ def test_a_journal_of_other_data_is_refused_and_kept(featloom, tickets, tmp_path
     assert answer.code == 1
     assert f"journal {run / 'search.journal'} was made from other data" in answer.err
     assert (run / "search.journal").read_bytes() == journal
-
-
-def test_a_sparse_matrix_is_not_for_a_memory(featloom, tmp_path):
-    path = tmp_path / "rows.svmlight"
-    path.write_text("1 1:1 3:1\n-1 2:1\n" * 5)
-    answer = featloom("memory", path)
-    assert (answer.code, answer.err) == (
-        1,
-        f"featloom: {path}: a sparse matrix; memory-based learning compares the columns of a "
-        "table\n",
-    )
-
-
-def test_options_for_files_are_refused_for_a_corpus(featloom, data_folder, tickets):
-    answer = featloom("memory", "ppattach", "--folds", "5")
-    assert "--folds is for data without a validation part; corpus 'ppattach' has one" in answer.err
-    train = Path(data_folder) / "dimin" / "dimin.train"
-    answer = featloom("memory", "dimin", "--test", train)
-    assert answer.err == "featloom: --test is for files, and 'dimin' is a corpus\n"

@@ -306,11 +306,6 @@ def test_a_folder_without_a_model_is_refused(featloom, tickets, tmp_path):
     )
 
 
-def test_data_that_is_not_there_is_told(featloom, model, tmp_path):
-    path = tmp_path / "absent.csv"
-    assert f"{path}: no such file" in refused(featloom, model, path)
-
-
 def test_predictions_that_cannot_be_written_are_told_and_nothing_is_left(
     featloom, model, tickets, tmp_path
 ):
@@ -421,19 +416,6 @@ def test_a_matrix_is_no_table(featloom, model, conjunctions, tmp_path):
     assert words in refused(featloom, conjunctions, path)
     words = f"{path}: a sparse matrix; the model compares the columns of a table"
     assert words in refused(featloom, model, path)
-
-
-def test_any_damage_to_a_model_ends_in_one_line(featloom, conjunctions, new_tickets, tmp_path):
-    content = conjunctions.read_bytes()
-    path = tmp_path / "bent.featloom"
-    for place in range(0, len(content), len(content) // 40):
-        bent = bytearray(content)
-        bent[place] ^= 1 << place % 8
-        path.write_bytes(bytes(bent))
-        assert refused(featloom, path, new_tickets).startswith(f"featloom: {path}: ")
-    for length in (0, 1, 100, len(content) - 1):
-        path.write_bytes(content[:length])
-        assert refused(featloom, path, new_tickets).startswith(f"featloom: {path}: ")
 
 
 # Long files

@@ -7,21 +7,18 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
 from featloom.cli.demo import written_once
-from featloom.cli.main import main
 from featloom.errors import InputError
 from featloom.runs import Run
+from tests.cli.data import COMMAND, PATIENCE, ticket_text
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
 HOW = ("--target", "escalated", "--strategy", "grid", "--ks", "1", "--folds", "2", "--quiet")
-PATIENCE = 120  # seconds that a process may take to end; none takes as many
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -36,15 +33,12 @@ def held_by(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, ticket_rows) -> tuple[Path, Path]:
+def finished(tmp_path_factory, ticket_rows, run_once) -> tuple[Path, Path]:
     """A run that has ended, and its data."""
     folder = tmp_path_factory.mktemp("finished")
     data = folder / "tickets.csv"
-    lines = [("area", "plan", "channel", "language", "escalated"), *(r[1:] for r in ticket_rows)]
-    data.write_text("".join(",".join(line) + "\n" for line in lines))
-    with pytest.raises(SystemExit) as ended:
-        main(["memory", str(data), *HOW, "--out", str(folder / "run")])
-    assert not ended.value.code
+    data.write_text(ticket_text(ticket_rows))
+    run_once("memory", data, *HOW, "--out", folder / "run")
     return data, folder / "run"
 
 
@@ -55,44 +49,30 @@ def run(finished, tmp_path) -> tuple[Path, Path]:
     return finished[0], tmp_path / "run"
 
 
-OTHER: dict[str, tuple[Callable[[Path], list], str]] = {
-    "another option": (
-        lambda data: ["memory", data, *HOW, "--folds", "3"],
-        "--folds was 2 and is 3 now",
-    ),
+OTHER_COMMANDS = {
+    "induce": ("induce", "{data}", "--target", "escalated", "--quiet"),
+    "discover": ("discover", "{data}", "--target", "escalated"),
+    "select": ("select", "{data}"),
+    "grow": ("grow", "{data}", "--target", "escalated"),
+    "transfer": ("transfer", "{data}", "--task", "plan", "--target", "escalated"),
+    "reproduce": ("reproduce", "transfer"),
+}
+MEMORY = ("memory", "{data}", *HOW)
+OTHER = {
+    "another option": ((*MEMORY, "--folds", "3"), "--folds was 2 and is 3 now"),
     "an option that was not given": (
-        lambda data: ["memory", data, *HOW, "--vote", "inverse_linear"],
-        "--vote was not given and is inverse_linear now",
-    ),
-    "another command": (
-        lambda data: ["induce", data, "--target", "escalated", "--quiet"],
-        "it is of 'featloom memory', not of 'featloom induce'",
+        (*MEMORY, "--vote", "inverse_linear"), "--vote was not given and is inverse_linear now",
     ),
     "data that are not there": (
-        lambda data: ["memory", data.with_name("gone.csv"), *HOW],
-        "it is of {data}, not of {folder}/gone.csv",
+        ("memory", "{folder}/gone.csv", *HOW), "it is of {data}, not of {folder}/gone.csv",
     ),
-    "another command that searches": (
-        lambda data: ["discover", data, "--target", "escalated"],
-        "it is of 'featloom memory', not of 'featloom discover'",
-    ),
-    "another command on sentences": (
-        lambda data: ["select", data],
-        "it is of 'featloom memory', not of 'featloom select'",
-    ),
-    "trees": (
-        lambda data: ["grow", data, "--target", "escalated"],
-        "it is of 'featloom memory', not of 'featloom grow'",
-    ),
-    "tasks": (
-        lambda data: ["transfer", data, "--task", "plan", "--target", "escalated"],
-        "it is of 'featloom memory', not of 'featloom transfer'",
-    ),
-    "a paper": (
-        lambda data: ["reproduce", "transfer"],
-        "it is of 'featloom memory', not of 'featloom reproduce'",
-    ),
-}
+    **{
+        f"{name}, another command": (
+            words, f"it is of 'featloom memory', not of 'featloom {name}'",
+        )
+        for name, words in OTHER_COMMANDS.items()
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", OTHER)
@@ -100,8 +80,9 @@ def test_what_would_make_another_run_is_refused_before_anything_is_written(featl
     data, folder = run
     typed, words = OTHER[what]
     before = held_by(folder)
-    answer = featloom(*typed(data), "--out", folder)
-    difference = words.format(data=data, folder=data.parent)
+    names = {"data": data, "folder": data.parent}
+    answer = featloom(*(word.format(**names) for word in typed), "--out", folder)
+    difference = words.format(**names)
     assert (answer.code, answer.out, answer.err) == (
         1,
         "",
@@ -113,26 +94,66 @@ def test_what_would_make_another_run_is_refused_before_anything_is_written(featl
 
 FAULTS = {
     "a wrong option": (["--compat", "x"], "compat is 'x'; it can be timbl or none"),
-    "no budget": (["--budget", "soon"], "budget"),
-    "workers that are not there": (["--dask", "nowhere"], "nowhere"),
     "a folder that cannot be made": (["--timbl", "tickets.csv/x"], "tickets.csv is a file"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_leaves_a_run_and_a_place_without_one_as_they_were(
+def test_a_fault_leaves_a_run_and_places_without_one_as_they_were(
     featloom, run, fault, tmp_path, monkeypatch
 ):
     data, folder = run
     options, words = FAULTS[fault]
     monkeypatch.chdir(data.parent)
     before = held_by(folder)
-    for out in (folder, tmp_path / "deep" / "new"):
+    (tmp_path / "empty").mkdir()
+    for out in (folder, tmp_path / "deep" / "new", tmp_path / "empty"):
         answer = featloom("memory", data, *HOW, *options, "--out", out)
         assert answer.code == 1
         assert words in answer.err
     assert held_by(folder) == before
     assert not (tmp_path / "deep").exists()
+    assert os.listdir(tmp_path / "empty") == []
+
+
+@pytest.mark.parametrize("command", ["induce", "memory", "grow", "discover"])
+def test_a_place_that_is_for_no_run_is_left_alone(featloom, run, tmp_path, command):
+    data = run[0]
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    (thesis / "chapter1.tex").write_text("x")
+    where = {
+        thesis: f"{thesis} holds other files and no featloom run; name a new folder",
+        data: f"{data} is a file; a run needs a folder",
+        data / "run": f"cannot make the folder {data / 'run'}: not a directory",
+    }
+    for out, words in where.items():
+        answer = featloom(command, data, "--target", "escalated", "--out", out)
+        assert (answer.code, answer.err) == (1, f"featloom: {words}\n")
+    assert os.listdir(thesis) == ["chapter1.tex"]
+
+
+def test_a_read_only_folder_is_named(featloom):
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o555)
+    am_root = os.geteuid() == 0
+    try:
+        if am_root:
+            os.seteuid(65534)  # root may write anywhere; nobody may not
+        typed = ("discover", "tickets.csv", "--target", "y", "--out")
+        not_made = featloom(*typed, folder / "run")
+        not_written = featloom(*typed, folder)
+    finally:
+        if am_root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+        folder.rmdir()
+    assert (not_made.code, not_made.err) == (
+        1,
+        f"featloom: cannot make the folder {folder / 'run'}: permission denied\n",
+    )
+    assert not_written.code == 1
+    assert not_written.err.startswith(f"featloom: cannot write {folder}")
 
 
 def test_data_that_have_gone_leave_a_run_as_it_was(featloom, run):

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 
 import polars as pl
 import pytest
@@ -15,24 +11,9 @@ import pytest
 from featloom.data.readers import read_table
 from featloom.features.plan import FeaturePlan
 from featloom.methods.tree_templates import TreeTemplates
+from tests.cli.data import found_in
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
 COLUMNS = ("customer", "area", "plan", "channel", "language", "escalated")
-ASIDE = ("timing", "command", "versions", "use", "seconds", "fit_s")
-
-
-def found_in(run: Path) -> dict:
-    return without_times(json.loads((run / "result.json").read_text()))
-
-
-def without_times(part):
-    """A result without what differs from run to run."""
-    if isinstance(part, dict):
-        return {name: without_times(one) for name, one in part.items() if name not in ASIDE}
-    if not isinstance(part, list):
-        return part
-    # A fact says that it is in seconds.
-    return [without_times(x) for x in part if not (isinstance(x, list) and x[-1:] == ["seconds"])]
 
 
 def facts_of(result: dict, name: str) -> dict:
@@ -63,16 +44,6 @@ def test_a_folder_of_parquet_files_is_induced_in_blocks(featloom, folder, tmp_pa
     assert facts["rows that models learned from"] == result["data"]["rows"] == 400
     assert sum(result["data"]["classes"].values()) == 400
     assert (out / "report.html").exists()
-
-
-def test_workers_change_nothing_in_the_result_of_induction(featloom, folder, tmp_path):
-    pytest.importorskip("distributed", reason="the package distributed is not installed")
-    alone, helped = tmp_path / "alone", tmp_path / "helped"
-    how = ("induce", folder, "--target", "escalated", "--quiet")
-    assert featloom(*how, "--out", alone).code == 0
-    answer = featloom(*how, "--dask", "local:2", "--out", helped)
-    assert answer.code == 0, answer.err
-    assert found_in(helped) == found_in(alone)
 
 
 def test_templates_grow_in_blocks_as_they_do_in_memory(featloom, folder, tmp_path):
@@ -116,61 +87,31 @@ def test_one_parquet_file_is_grown_in_blocks_where_a_memory_is_given(featloom, f
     assert found[0]["comparisons"] == found[1]["comparisons"]
 
 
-def test_workers_change_nothing_in_what_is_grown(featloom, folder, tmp_path):
-    pytest.importorskip("distributed", reason="the package distributed is not installed")
-    alone, helped = tmp_path / "alone", tmp_path / "helped"
-    how = ("grow", folder, "--target", "escalated", "--quiet")
-    assert featloom(*how, "--out", alone).code == 0
-    answer = featloom(*how, "--dask", "local:2", "--out", helped)
-    assert answer.code == 0, answer.err
-    assert found_in(helped) == found_in(alone)
+COMPARED = ("--only", "linear model", "--only", "induction", "--budget", "10m")
 
 
-@pytest.mark.parametrize("command", ["grow", "induce"])
-def test_a_killed_count_begins_again_and_ends_as_if_nothing_had_been(
-    featloom, folder, tmp_path, command
+@pytest.mark.parametrize(
+    ("command", "data", "words"),
+    [
+        ("induce", "tickets", ()),
+        ("grow", "tickets", ()),
+        ("memory", "tickets.csv", ("--folds", "3", "--trials", "30")),
+        ("discover", "tickets.csv", COMPARED),
+    ],
+)
+def test_workers_change_nothing_in_the_result(
+    featloom, folder, tickets, tmp_path, command, data, words
 ):
-    asked = (command, folder, "--target", "escalated", "--quiet")
-    undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    assert featloom(*asked, "--out", undisturbed).code == 0
-    process = subprocess.Popen([*COMMAND, *asked, "--out", disturbed], stderr=subprocess.DEVNULL)
-    begun = monotonic()
-    while not (disturbed / "request.json").exists() and process.poll() is None:
-        assert monotonic() - begun < 300
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.01)
-    process.kill()
-    process.wait()
-    assert not (disturbed / "result.json").exists()
-    answer = featloom("resume", disturbed, "--quiet")
-    assert answer.code == 0, answer.err
-    assert found_in(disturbed) == found_in(undisturbed)
-
-
-def test_workers_change_nothing_in_the_result_of_a_search(featloom, tickets, tmp_path):
     pytest.importorskip("distributed", reason="the package distributed is not installed")
-    alone, helped = tmp_path / "alone", tmp_path / "helped"
-    how = ("memory", tickets, "--target", "escalated", "--folds", "3", "--trials", "30", "--quiet")
-    assert featloom(*how, "--out", alone).code == 0
-    answer = featloom(*how, "--dask", "local:2", "--out", helped)
-    assert answer.code == 0, answer.err
-    assert found_in(helped) == found_in(alone)
-
-
-def test_workers_change_nothing_in_a_comparison_of_methods(featloom, tickets, tmp_path):
-    pytest.importorskip("distributed", reason="the package distributed is not installed")
-    how = ("discover", tickets, "--target", "escalated", "--only", "linear model", "--only")
-    how += ("induction", "--budget", "10m", "--quiet")
-    boards = []
-    for where in (("--jobs", "2"), ("--dask", "local:2")):
-        out = tmp_path / where[0]
-        answer = featloom(*how, *where, "--out", out)
+    how = (command, tmp_path / data, "--target", "escalated", *words, "--quiet")
+    found = []
+    for where in ("--jobs", "2"), ("--dask", "local:2"):
+        answer = featloom(*how, *where, "--out", tmp_path / where[0])
         assert answer.code == 0, answer.err
-        found = found_in(out)
-        timed = ("fit_s", "predict_s")
-        board = [{k: v for k, v in row.items() if k not in timed} for row in found["leaderboard"]]
-        boards.append((board, found["comparisons"], found["verdict"]))
-    assert boards[0] == boards[1]
+        result = found_in(tmp_path / where[0])
+        result.pop("budget", None)  # the time that it took, where it is one of time
+        found.append(result)
+    assert found[0] == found[1]
 
 
 def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path, rows_of):
@@ -185,63 +126,3 @@ def test_hashed_features_are_told_of_in_the_result(featloom, folder, tmp_path, r
     assert 0 < facts["names that share a feature, %"] < 0.01
     names = [set(row["conjunction"]) for row in rows_of(result, "Features")]
     assert {"area=export", "plan=enterprise"} in names
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--memory", "much"), "memory is 'much'; a size is written like 2GB or 500MB"),
-        (("--hash", "99"), "features cannot be hashed into 99 bits"),
-        (("--groups", "plan"), "--groups is for data that is read whole"),
-        (("--search",), "a search of the grid needs its rows in memory"),
-        (("--dask", "two"), "dask is 'two'; it can be local:4 or tcp://host:port"),
-    ],
-)
-def test_what_cannot_be_is_told_in_one_line(featloom, folder, words, said):
-    answer = featloom("induce", folder, "--target", "escalated", *words)
-    assert answer.code == 1
-    assert said in answer.err
-    assert "Traceback" not in answer.err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--memory", "much"), "memory is 'much'; a size is written like 2GB or 500MB"),
-        (("--groups", "plan"), "--groups is for data that is read whole"),
-        (("--test", "other.csv"), "--test is for data that is read whole"),
-        (("--columns", "a,b"), "--columns is for data that is read whole"),
-        (("--forest", "hard", "--trees", "2"), "hard rows needs its rows in memory"),
-        (("--dask", "two"), "dask is 'two'; it can be local:4 or tcp://host:port"),
-    ],
-)
-def test_what_cannot_be_grown_in_blocks_is_told_in_one_line(
-    featloom, folder, tmp_path, words, said
-):
-    out = tmp_path / "run"
-    answer = featloom("grow", folder, "--target", "escalated", *words, "--out", out)
-    assert (answer.code, answer.out) == (1, "")
-    assert answer.err.count("\n") == 1
-    assert said in answer.err
-    assert not out.exists()
-
-
-def test_trees_of_a_table_that_is_read_whole_need_no_workers(featloom, tickets):
-    answer = featloom("grow", tickets, "--target", "escalated", "--dask", "local:2")
-    assert (answer.code, answer.out) == (1, "")
-    assert answer.err == (
-        "featloom: --dask is for data in blocks (a folder of Parquet files, or one with "
-        f"--memory), which {tickets} is not\n"
-    )
-
-
-def test_the_class_of_parquet_rows_has_to_be_named(featloom, folder):
-    answer = featloom("induce", folder)
-    assert answer.code == 1
-    assert "name a column by --target" in answer.err
-
-
-def test_a_size_of_memory_is_for_parquet_files(featloom, tickets):
-    answer = featloom("induce", tickets, "--target", "escalated", "--memory", "1GB")
-    assert answer.code == 1
-    assert "--memory and --hash are for Parquet files" in answer.err

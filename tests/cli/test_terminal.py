@@ -8,19 +8,18 @@ import re
 import select
 import struct
 import subprocess
-import sys
 from pathlib import Path
 from time import monotonic
 
 import pytest
+
+from tests.cli.data import COMMAND, PATIENCE
 
 pytest.importorskip("pty", reason="needs terminals")
 import fcntl
 import pty
 import termios
 
-COMMAND = (sys.executable, "-m", "featloom.cli.main")
-PATIENCE = 120  # seconds that a process may take; none takes as many
 CTRL_C = b"\x03"
 UP = "\x1b[1A"  # by which a table that grows is drawn anew, and at last taken away
 

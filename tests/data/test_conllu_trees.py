@@ -15,20 +15,12 @@ from featloom.data.readers.conllu import fault_of_tree
 from featloom.data.tasks.ready import load
 from featloom.errors import InputError, ReadError
 
+NAME = "toy.conllu"  # of a file that tests write
+
 
 def sentence(heads, *, comments=()):
     rows = [f"{k}\tw{k}\tl{k}\tN\tn\t_\t{h}\tdep\tc{k}\t*" for k, h in enumerate(heads, start=1)]
     return "".join(f"{row}\n" for row in [*comments, *rows, ""])
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="toy.conllu"):
-        path = tmp_path / name
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return path
-
-    return write
 
 
 @st.composite

@@ -16,25 +16,62 @@ from featloom.data.readers import (
     read_timbl,
 )
 
+INSTANCES = {
+    "gs-cmudict/train.tsv.xz": (694_465, 7),
+    "gs-cmudict/valid.tsv.xz": (86_788, 7),
+    "gs-cmudict/test.tsv.xz": (86_678, 7),
+    "ppattach/training": (20_801, 5),
+    "ppattach/devset": (4_039, 5),
+    "ppattach/test": (3_097, 5),
+    "dimin/dimin.train": (2_999, 12),
+    "dimin/dimin.test": (950, 12),
+}
+SENTENCES = {
+    "conll2000/train.txt.xz": 8_936,
+    "conll2000/test.txt": 2_012,
+    "wnut17/wnut17train.conll": 3_394,
+    "wnut17/emerging.dev.conll": 1_009,
+    "wnut17/emerging.test.annotated": 1_287,
+    "wikigold/wikigold.conll.txt": 1_696,
+    "uner_english_ewt/en_ewt-ud-train.cleaned.iob2.xz": 12_543,
+    "uner_english_ewt/en_ewt-ud-dev.iob2.xz": 2_001,
+    "uner_english_ewt/en_ewt-ud-test.iob2.xz": 2_077,
+}
+TREES = {
+    "ud_english_ewt/en_ewt-ud-train.conllu.xz": 12_544,
+    "ud_english_ewt/en_ewt-ud-dev.conllu.xz": 2_001,
+    "ud_english_ewt/en_ewt-ud-test.conllu.xz": 2_077,
+    "ud_chinese_gsd_v1/zh-ud-train.conllu.xz": 3_997,
+    "ud_chinese_gsd_v1/zh-ud-dev.conllu": 500,
+    "ud_chinese_gsd_v1/zh-ud-test.conllu": 500,
+    "pt-bosque/ud/train.conll.xz": 7_018,
+    "pt-bosque/ud/dev.conll.xz": 1_172,
+    "pt-bosque/ud/test.conll.xz": 1_167,
+    "pt-bosque/floresta/train.conll.xz": 8_277,
+    "pt-bosque/floresta/dev.conll.xz": 781,
+    "pt-bosque/floresta/test.conll.xz": 293,
+    "pt-bosque/conllx-sample400/train200.conll.xz": 200,
+    "pt-bosque/conllx-sample400/test200.conll.xz": 200,
+}
 
-@pytest.mark.parametrize(
-    ("file", "rows", "columns"),
-    [
-        ("gs-cmudict/train.tsv.xz", 694_465, 7),
-        ("gs-cmudict/valid.tsv.xz", 86_788, 7),
-        ("gs-cmudict/test.tsv.xz", 86_678, 7),
-        ("ppattach/training", 20_801, 5),
-        ("ppattach/devset", 4_039, 5),
-        ("ppattach/test", 3_097, 5),
-        ("dimin/dimin.train", 2_999, 12),
-        ("dimin/dimin.test", 950, 12),
-    ],
-)
-def test_instances(data_folder, file, rows, columns):
-    assert format_of(data_folder / file) == "timbl"
+
+@pytest.mark.parametrize("file", [*INSTANCES, *SENTENCES, *TREES])
+def test_as_many_rows_and_sentences_as_the_source_says(data_folder, file):
+    format = "timbl" if file in INSTANCES else "conll" if file in SENTENCES else "conllu"
+    assert format_of(data_folder / file) == format
     table = read(data_folder / file)
-    assert table.codes.shape == (rows, columns)
-    assert table.labels.min() == 0
+    if format == "timbl":
+        assert table.codes.shape == INSTANCES[file]
+        assert table.labels.min() == 0
+        return
+    assert len(table.sequence_bounds) - 1 == (SENTENCES | TREES)[file]
+    assert (np.diff(table.sequence_bounds) > 0).all()
+    if format == "conllu":
+        assert len(table.heads) == len(table)
+        return
+    assert table.columns[0] == "word"
+    assert (table.codes > 0).all()
+    assert all(label == "O" or label[1] == "-" for label in table.classes)
 
 
 def test_letter_to_sound_has_131_classes_127_of_them_in_training(data_folder):
@@ -52,30 +89,6 @@ def test_attachment_sentences_can_be_the_groups(data_folder):
     assert sorted(table.classes) == ["N", "V"]
 
 
-@pytest.mark.parametrize(
-    ("file", "sentences"),
-    [
-        ("conll2000/train.txt.xz", 8_936),
-        ("conll2000/test.txt", 2_012),
-        ("wnut17/wnut17train.conll", 3_394),
-        ("wnut17/emerging.dev.conll", 1_009),
-        ("wnut17/emerging.test.annotated", 1_287),
-        ("wikigold/wikigold.conll.txt", 1_696),
-        ("uner_english_ewt/en_ewt-ud-train.cleaned.iob2.xz", 12_543),
-        ("uner_english_ewt/en_ewt-ud-dev.iob2.xz", 2_001),
-        ("uner_english_ewt/en_ewt-ud-test.iob2.xz", 2_077),
-    ],
-)
-def test_sentences(data_folder, file, sentences):
-    assert format_of(data_folder / file) == "conll"
-    table = read(data_folder / file)
-    assert len(table.sequence_bounds) - 1 == sentences
-    assert (np.diff(table.sequence_bounds) > 0).all()
-    assert table.columns[0] == "word"
-    assert (table.codes > 0).all()
-    assert all(name == "O" or name[1] == "-" for name in table.classes)
-
-
 def test_wnut_ends_sentences_with_a_line_of_one_tab(data_folder):
     assert len(read_conll(data_folder / "wnut17" / "wnut17train.conll")) == 62_730
 
@@ -85,32 +98,6 @@ def test_wikigold_has_145_documents_and_inside_tags_only(data_folder):
     assert len(table.group_names) == 145
     assert {name[0] for name in table.classes} == {"I", "O"}
     assert "-DOCSTART-" not in table.vocabularies[0]
-
-
-@pytest.mark.parametrize(
-    ("file", "sentences"),
-    [
-        ("ud_english_ewt/en_ewt-ud-train.conllu.xz", 12_544),
-        ("ud_english_ewt/en_ewt-ud-dev.conllu.xz", 2_001),
-        ("ud_english_ewt/en_ewt-ud-test.conllu.xz", 2_077),
-        ("ud_chinese_gsd_v1/zh-ud-train.conllu.xz", 3_997),
-        ("ud_chinese_gsd_v1/zh-ud-dev.conllu", 500),
-        ("ud_chinese_gsd_v1/zh-ud-test.conllu", 500),
-        ("pt-bosque/ud/train.conll.xz", 7_018),
-        ("pt-bosque/ud/dev.conll.xz", 1_172),
-        ("pt-bosque/ud/test.conll.xz", 1_167),
-        ("pt-bosque/floresta/train.conll.xz", 8_277),
-        ("pt-bosque/floresta/dev.conll.xz", 781),
-        ("pt-bosque/floresta/test.conll.xz", 293),
-        ("pt-bosque/conllx-sample400/train200.conll.xz", 200),
-        ("pt-bosque/conllx-sample400/test200.conll.xz", 200),
-    ],
-)
-def test_trees(data_folder, file, sentences):
-    assert format_of(data_folder / file) == "conllu"
-    table = read(data_folder / file)
-    assert len(table.sequence_bounds) - 1 == sentences
-    assert len(table.heads) == len(table)
 
 
 def test_bosque_has_115_trees_whose_branches_cross(data_folder):

@@ -14,11 +14,6 @@ from featloom.data.readers.lines import read_blocks, read_lines
 from featloom.errors import ReadError
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("lines")
-
-
 def lines_of(path, **options):
     return [text for _, text in read_lines(path, **options)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import signal
 import struct
 import threading
@@ -10,13 +9,10 @@ import warnings
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pyarrow import parquet
 
 from featloom.data.blocks_parquet import read_blocks
@@ -475,35 +471,3 @@ def test_a_file_may_take_so_much_time(tmp_path, monkeypatch):
     threading.Timer(0.5, ring).start()
     with pytest.raises(ReadError, match="it takes more than 60 s; write it again in smaller files"):
         open_parquet(str(path))
-
-
-# ------------------------------------------------------------------------------ small damage
-
-
-@lru_cache
-def small_files() -> tuple[bytes, ...]:
-    found = []
-    for codec, statistics in (("zstd", True), ("uncompressed", False)):
-        stream = io.BytesIO()
-        frame = FLAT.select("text", "whole", "truth", "y").head(20)
-        frame.write_parquet(stream, compression=codec, statistics=statistics)
-        found.append(stream.getvalue())
-    for pages in ("1.0", "2.0"):
-        stream = io.BytesIO()
-        parquet.write_table(
-            in_arrow(FLAT.select("real", "y").head(20)), stream, data_page_version=pages
-        )
-        found.append(stream.getvalue())
-    return tuple(found)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 3), st.integers(0, 10**6), st.binary(min_size=1, max_size=5))
-def test_a_few_changed_bytes_end_no_process(tmp_path_factory, number, at, change):
-    content = bytearray(small_files()[number])
-    at %= len(content)
-    content[at : at + len(change)] = change
-    path = tmp_path_factory.mktemp("damaged") / "p.parquet"
-    path.write_bytes(content)
-    for read in (read_parquet, read_blocks):
-        assert "\n" not in fault(read, path)

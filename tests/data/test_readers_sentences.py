@@ -12,34 +12,14 @@ from featloom.data.readers import read_conll, read_conllu
 from featloom.data.readers.conllu import fault_of_tree
 from featloom.errors import InputError, ReadError
 
+NAME = "toy.conll"  # of a file that tests write
+
 CHUNKS = "He PRP B-NP\nran VBD B-VP\n\nStop VB B-VP\n. . O\n"
 TREE = [
     "1 He he PRON PRP Case=Nom 2 nsubj _ _",
     "2 ran run VERB VBD _ 0 root _ _",
     "3 home home ADV RB _ 2 advmod _ _",
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("sentences")
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="toy.conll"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-def test_a_line_of_more_columns_than_are_read_is_refused(write):
-    path = write("a " * 2**20 + "O\n")
-    with pytest.raises(ReadError) as caught:
-        read_conll(path)
-    assert str(caught.value) == f"{path}: 1,048,577 columns; at most 1,048,576 are read"
 
 
 def words_of(table, column="word"):

@@ -15,20 +15,7 @@ from scipy import sparse
 from featloom.data.readers import load_arrays, read_matrix_folder, read_sparse, read_svmlight
 from featloom.errors import InputError, ReadError
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("sparse")
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="toy.svm"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
+NAME = "toy.svm"  # of a file that tests write
 
 
 def fails(path, words, **options):

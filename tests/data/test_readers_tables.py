@@ -13,25 +13,11 @@ from hypothesis import strategies as st
 
 from featloom.data.readers import read_table
 from featloom.data.readers.assembly import MISSING
-from featloom.data.readers.tables import read_table_blocks
 from featloom.errors import InputError, ReadError
 
+NAME = "pp.csv"  # of a file that tests write
+
 PP = "verb,prep,class\nate,with,V\nsaw,of,N\nate,of,N\n"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="pp.csv"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
 
 
 def rows_of(table):
@@ -182,15 +168,6 @@ def test_faults_in_a_quoted_file_name_the_line_the_row_begins_at(write):
 def test_a_row_with_too_few_or_too_many_cells_is_named(write):
     fails(write(PP + "one\n"), ":5: 1 column, 3 expected")
     fails(write(PP + "1,2,3,4\nate,of,N\n"), ":5: 4 columns, 3 expected")
-
-
-@pytest.mark.parametrize("first", ["", '"a"'])
-def test_a_line_of_nothing_but_commas_is_refused(write, first):
-    # A few kilobytes of .xz: a column each would take gigabytes.
-    path = write(first + "," * 2**20 + "\n" + "," * 2**20 + "\n")
-    fails(path, ":1: 1,048,577 columns; at most 1,048,576 are read")
-    with pytest.raises(ReadError, match="at most 1,048,576 are read"):
-        list(read_table_blocks(path))
 
 
 def test_blank_lines_are_no_rows(write):

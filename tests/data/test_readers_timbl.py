@@ -11,20 +11,7 @@ from hypothesis import strategies as st
 from featloom.data.readers import read_timbl
 from featloom.errors import InputError, ReadError
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("timbl")
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="dimin.train"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
+NAME = "dimin.train"  # of a file that tests write
 
 
 def rows_of(table):
@@ -110,10 +97,3 @@ def test_instances_are_read_back_as_they_were_written(folder, rows, format):
         warnings.simplefilter("ignore")
         table = read_timbl(path, format=name, require_labels=False)
     assert rows_of(table) == rows
-
-
-def test_a_line_of_more_columns_than_are_read_is_refused(write):
-    path = write("a," * 2**20 + "T\n")
-    with pytest.raises(ReadError) as caught:
-        read_timbl(path)
-    assert str(caught.value) == f"{path}:1: 1,048,577 columns; at most 1,048,576 are read"

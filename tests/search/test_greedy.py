@@ -55,19 +55,6 @@ def test_a_plain_ends(accept):
     assert len(history) == (5 if accept == "better" else len(SPACE))
 
 
-def test_a_climb_ends_on_a_peak():
-    space = SearchSpace({name: list(range(7)) for name in "abc"})
-
-    def score(candidate):
-        a, b, c = candidate.values()
-        return -((a - 4) ** 2) - (b - 2) ** 2 - (c - a) ** 2
-
-    history = search(score, Greedy(space, {"a": 0, "b": 0, "c": 0}))
-    best = history.best.candidate
-    for name, values in space.choices.items():
-        assert all(score({**best, name: value}) <= history.best.score for value in values)
-
-
 def test_only_the_named_choices_change():
     history = search(additive, Greedy(SPACE, EVERYTHING, only=["shape"], accept="not_worse"))
     assert [used(e.candidate) for e in history] == [FEATURES, FEATURES[:3]]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featloom.errors import InputError
-from featloom.search import Guided, IteratedLocal, SearchSpace, candidate_key, search
+from featloom.search import Guided, IteratedLocal, SearchSpace, search
 
 WEIGHTS = ["none", "gain_ratio", "information_gain", "chi_squared", "shared_variance"]
 MODES = ["ignore", "overlap", "mvdm"]
@@ -85,18 +85,6 @@ def test_a_space_too_large_to_look_at_whole_is_searched_through_a_pool():
     assert search(score, IteratedLocal(space, fits=120)).best.score < 20
 
 
-@given(seed=st.integers(0, 1000), fits=st.integers(1, 60), batch=st.integers(1, 4))
-@settings(max_examples=15, deadline=None)
-def test_it_asks_for_no_more_than_allowed_and_never_twice(seed, fits, batch):
-    space, accuracy = settings_space(2), Accuracy(2, seed)
-    strategy, asked = Guided(space, seed, fits=fits, batch=batch), []
-    while candidates := strategy.ask(7):
-        asked += map(candidate_key, candidates)
-        for candidate in candidates:
-            strategy.tell(candidate, accuracy(candidate))
-    assert len(set(asked)) == len(asked) <= min(fits, len(space))
-
-
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
 def test_no_single_change_of_the_best_is_better(seed):
@@ -116,12 +104,6 @@ def test_a_batch_is_a_round():
         for candidate in candidates:
             strategy.tell(candidate, accuracy(candidate))
     assert sizes[:3] == [10, 5, 5]
-
-
-@pytest.mark.parametrize("score", [0.5, 0.0, float("-inf")])
-def test_a_plain_ends(score):
-    history = search(lambda candidate: score, Guided(settings_space(3), fits=40))
-    assert history.stopped == "finished"
 
 
 def test_candidates_without_a_score_are_avoided():

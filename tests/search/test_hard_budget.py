@@ -113,11 +113,3 @@ def test_an_error_in_the_single_worker_comes_up_as_it_is():
         search(fail, candidates(), jobs=1, budget=Budget(seconds=LONG, hard=True))
     assert str(error.value) == "k cannot be 0"
     assert error.value.__notes__ == ['while evaluating {"k":0}']
-
-
-def test_workers_that_die_again_and_again_are_reported_in_a_sentence():
-    def die(candidate):
-        os._exit(3)
-
-    with pytest.raises(InputError, match="a worker process died"):
-        search(die, candidates(), jobs=2, budget=Budget(seconds=LONG, hard=True))

@@ -158,14 +158,6 @@ def test_an_error_ends_the_search_and_what_was_finished_is_kept(tmp_path, jobs):
         assert [e.score for e in history] == list(range(20))
 
 
-def test_a_worker_that_dies_is_reported_in_a_sentence():
-    def die(candidate):
-        os._exit(3)
-
-    with pytest.raises(InputError, match="a worker process died"):
-        search(die, Exhaustive(SearchSpace({"k": [1, 2, 3]})), jobs=2)
-
-
 def test_a_candidate_that_is_asked_for_again_is_not_evaluated_again():
     class Stubborn(RoundByRound):
         def rounds(self):
