@@ -198,7 +198,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 # What is typed, with or without data, and what is said.
 ALONE = {
     "demo --budget soon": BUDGET,
-    "reproduce memory --trials 0": "trials must be positive…",
+    "reproduce memory --trials 0": "trials is 0; it must be a whole number, 1 or more…",
     "reproduce memory --budget 200": "…for 200 evaluations say --trials…",
     "reproduce alchemy": "no experiment 'alchemy'; there are induction, trees, templates, memory, "
     "transfer",

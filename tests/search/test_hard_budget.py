@@ -46,7 +46,7 @@ def test_workers_end_at_the_deadline_and_what_was_finished_is_kept(tmp_path, job
         with pytest.raises(ProcessLookupError):
             os.kill(worker, 0)
     with Journal(path, **BELONGS_TO) as journal:
-        assert journal.stops == [Stop(3, "budget of 4 s")]
+        assert journal.stops == [Stop(3, "budget of 10 s")]
         again = search(quick_then_endless, candidates(), journal=journal, jobs=jobs, budget=limits)
         assert again == history
         assert again.replayed == 3

@@ -36,6 +36,7 @@ def parser_axes(table: NominalTable) -> dict[str, Sequence[Any]]:
 def by_hand(table: NominalTable, how: Mapping[str, Any]) -> DependencyParser:
     """A parser with the templates of experts.
 
+    >>> from featloom.data.sentences import table_of_trees
     >>> ran = [("He", "he", "X", "_", "_", 2, "nsubj"), ("ran", "run", "V", "_", "_", 0, "root")]
     >>> str(by_hand(table_of_trees([ran] * 9), {"bits": 12}).templates_[0])
     'head.form'

@@ -105,7 +105,7 @@ class MultiTask(BaseEstimator):
 
     constraints = {
         "prior": one_of(["learn"])
-        | Constraint("a prior", lambda prior: isinstance(prior, RelevancePrior))
+        | Constraint("a prior", lambda prior: hasattr(prior, "selection_prior"))
         | none,
         "use": one_of(USES),
         "n_folds": whole(2),
