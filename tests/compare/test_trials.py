@@ -127,6 +127,17 @@ def test_every_setting_is_fitted_and_judged_in_order(protocol):
     json_text(found)  # as a journal keeps it
 
 
+def test_an_interruption_within_a_kernel_is_no_fault_of_the_contender(protocol):
+    """What calls a kernel reports the interruption as the cause of an error of its own."""
+
+    def interrupted(data, settings, seed, threads):
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+        yield
+
+    with pytest.raises(KeyboardInterrupt):
+        trials(protocol, interrupted)(candidate())
+
+
 @pytest.mark.parametrize(
     ("fold", "units", "learned"), [(0, 30, 30), (TEST, None, 160), (1, None, 120)]
 )

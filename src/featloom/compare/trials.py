@@ -69,6 +69,10 @@ class Trials:
                 for outcome in self._outcomes(contender, candidate, learned, judged):
                     outcomes.append(outcome)
         except Exception as error:
+            # What ends a trial from outside while a kernel is called arrives as the cause of another.
+            cause = error.__cause__
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause from None
             # A method that cannot do with such data says so, or fails; the others go on.
             said = str(error) if isinstance(error, InputError) else ""
             fault = said or f"it failed: {type(error).__name__}: {error}"
