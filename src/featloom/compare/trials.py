@@ -69,7 +69,7 @@ class Trials:
                 for outcome in self._outcomes(contender, candidate, learned, judged):
                     outcomes.append(outcome)
         except Exception as error:
-            # What ends a trial from outside while a kernel is called arrives as the cause of another.
+            # What ends a trial from outside within the call of a kernel is the cause of another.
             cause = error.__cause__
             if cause is not None and not isinstance(cause, Exception):
                 raise cause from None
