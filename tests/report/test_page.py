@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 
 import pytest
@@ -208,6 +209,13 @@ def test_a_result_of_schema_1_still_opens():
         "The whole tree has 3 nodes", "Last = e", "mutual information",
     ):  # fmt: skip
         assert words in text.replace("=", " = ").replace("  ", " ") or words in text
+
+
+@pytest.mark.parametrize("part", sorted(set(OLD) - {"schema"}))
+@pytest.mark.parametrize("value", [3, "x", [3], [[]], {"a": 3}, [{"published": "x"}], {"tree": 3}])
+def test_a_part_of_schema_1_that_is_none_is_shown_or_refused(part, value):
+    with suppress(InputError):
+        assert Page(report_html(OLD | {part: value})).open == []
 
 
 def test_code_keeps_its_lines(result):

@@ -63,7 +63,11 @@ MOST_UNSEARCHED = 12  # rows that need no search
 def check_result(result: dict[str, Any]) -> Result:
     """The result as the page reads it; a part of the wrong kind is refused by its place."""
     if result.get("schema", SCHEMA) < SCHEMA:
-        result = from_schema_1(result)
+        try:
+            result = from_schema_1(result)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            message = "the result cannot be shown: its parts are not those of schema 1"
+            raise InputError(message) from error
     try:
         return msgspec.json.decode(encode_result(result), type=Result)
     except msgspec.ValidationError as error:
